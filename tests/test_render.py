@@ -14,7 +14,7 @@ import pygame
 import pytest
 from PIL import Image
 
-from hal.envs.render import AGENT_SYMBOLS, CELLS, Frame, draw, draw_view, to_text
+from hal.envs.render import AGENT_SYMBOLS, BANNER, CELLS, Frame, draw, draw_view, to_text
 from hal.envs.rules import CRAFTING, FLOOR, GAMES, TREASURE, WALL, Game
 from hal.envs.tiles import agent_image, item_image, tile_image
 from hal.envs.window import Window
@@ -47,15 +47,12 @@ def flipped(bits: np.ndarray, index: int) -> np.ndarray:
 
 
 def one_of(item: int) -> np.ndarray:
-    return np.eye(len(CRAFTING.items), dtype=int)[item]
+    return np.asarray(np.arange(len(CRAFTING.items)) == item, dtype=int)
 
 
-def is_green(pixels: np.ndarray) -> np.ndarray:
-    return np.asarray(pixels[..., 1] > pixels[..., 0].astype(int) + 90)
-
-
-def is_red(pixels: np.ndarray) -> np.ndarray:
-    return np.asarray(pixels[..., 0] > pixels[..., 1].astype(int) + 90)
+def redness(pixels: np.ndarray) -> np.ndarray:
+    # 1 for red, -1 for green, 0 for anything else
+    return np.asarray((pixels[..., 0].astype(int) - pixels[..., 1]) / 90).astype(int).clip(-1, 1)
 
 
 def changed_pixels(one: Frame, other: Frame) -> np.ndarray:
@@ -75,15 +72,17 @@ def test_no_two_tiles_and_no_two_items_look_alike(game: Game, size: int) -> None
             assert np.abs(difference).mean() > 8, (one, other)
 
 
-@pytest.mark.parametrize("name", TILES)
-def test_only_the_floor_is_blank(name: str) -> None:
-    assert (tile_image(name, 40)[4:-4, 4:-4].std(axis=(0, 1)).max() < 4) == (name == "floor")
+def test_only_the_floor_is_blank() -> None:
+    for name in TILES:
+        contrast = tile_image(name, 40)[4:-4, 4:-4].std(axis=(0, 1)).max()
+        assert (contrast < 4) == (name == "floor"), name
 
 
 @pytest.mark.parametrize("name", TILES)
 def test_a_picture_is_the_same_at_every_size(name: str) -> None:
     large = Image.fromarray(tile_image(name, 128))
-    for size in range(8, 129):
+    first = 8 + TILES.index(name) % 4  # every size, but not every tile at every size
+    for size in range(first, 129, 4):
         picture = tile_image(name, size)
         shrunk = np.asarray(large.resize((size, size), Image.Resampling.LANCZOS))
         assert picture.dtype == np.uint8
@@ -109,19 +108,12 @@ def test_cached_pictures_cannot_be_spoiled() -> None:
 @pytest.mark.parametrize("size", [8, 17, 24, 40, 64])
 @each_game
 def test_frames_have_one_even_size_and_nothing_is_cut_off(game: Game, size: int) -> None:
-    longest = max(game.milestones, key=len)
-    full = make_frame(
-        game,
-        inventory=np.full(len(game.items), game.most_items),
-        subtask=longest,
-        collected=longest,
-        action=max(game.actions, key=len),
-        step=game.max_steps,
-        predicted=np.ones(len(game.milestones), dtype=bool),
-    )
+    longest, predicted = max(game.milestones, key=len), np.ones(len(game.milestones), dtype=bool)
+    full = make_frame(game, subtask=longest, collected=longest, predicted=predicted)
+    full = replace(full, step=game.max_steps, action=max(game.actions, key=len))
+    full = replace(full, inventory=np.full(len(game.items), game.most_items))
     picture = draw(full, size)
     assert picture.shape == draw(make_frame(game), size).shape
-    assert picture.dtype == np.uint8
     assert [number % 2 for number in picture.shape] == [0, 0, 1]
     panel = picture[:, game.size * size :]
     for edge in (panel[:2], panel[-2:], panel[:, :2], panel[:, -2:]):
@@ -142,8 +134,7 @@ def test_frames_have_one_even_size_and_nothing_is_cut_off(game: Game, size: int)
     ids=lambda change: next(iter(change)),
 )
 def test_the_panel_shows_it_and_the_grid_does_not(change: dict[str, Any]) -> None:
-    frame = make_frame(subtask="log" if change.get("subtask") != "log" else None)
-    frame = replace(frame, predicted=frame.affordances)
+    frame = make_frame(predicted=make_frame().affordances)
     changed = changed_pixels(frame, replace(frame, **change))
     grid_width = frame.grid.shape[1] * TILE
     assert changed[:, grid_width:].sum() > 5
@@ -158,27 +149,32 @@ def test_each_item_and_each_milestone_has_its_own_row() -> None:
         rows = [np.nonzero(changed_pixels(frame, other).any(axis=1))[0] for other in others]
         for above, below in itertools.pairwise(rows):
             assert above.max() < below.min()
+    for milestone, row in zip(frame.milestones, rows, strict=True):
+        changed = changed_pixels(frame, replace(frame, subtask=milestone))
+        assert changed[row].any(axis=1).all()
+        assert changed[rows[0][0] : rows[-1][-1]].any(axis=1).sum() < 30  # no other row is marked
+
+
+def test_the_alert_is_there_only_when_a_milestone_was_collected() -> None:
+    for collected, is_alert in ((None, False), ("iron", True)):
+        is_banner = (draw(make_frame(collected=collected)) == BANNER).all(axis=-1)
+        assert (is_banner.sum() > 2000) == is_alert
 
 
 @pytest.mark.parametrize("size", [24, 40, 64])
 @pytest.mark.parametrize("truth", [False, True])
 @pytest.mark.parametrize("prediction", [None, False, True])
-def test_the_ring_is_true_and_the_disc_predicted(
-    size: int, truth: bool, prediction: bool | None
-) -> None:
+def test_ring_is_true_disc_predicted(size: int, truth: bool, prediction: bool | None) -> None:
     predicted = None if prediction is None else np.array([prediction])
     frame = make_frame(milestones=("log",), affordances=np.array([truth]), predicted=predicted)
     panel = draw(frame, size)[:, CRAFTING.size * size :]
     panel = panel[:, panel.shape[1] // 2 :]  # the icons further left have reds and greens, too
-    rows, columns = np.nonzero(is_red(panel) | is_green(panel))
+    rows, columns = np.nonzero(redness(panel))
     middle = (rows.min() + rows.max()) // 2, (columns.min() + columns.max()) // 2
-    inner = truth if prediction is None else prediction
-    for is_afforded, pixel in (
-        (truth, panel[rows.min(), middle[1]]),
-        (truth, panel[middle[0], columns.max()]),
-        (inner, panel[middle]),
-    ):
-        assert (bool(is_green(pixel)), bool(is_red(pixel))) == (is_afforded, not is_afforded)
+    ring = (panel[rows.min(), middle[1]], panel[middle[0], columns.max()])
+    assert [redness(pixel) for pixel in ring] == [-1 if truth else 1] * 2
+    disc = truth if prediction is None else prediction
+    assert redness(panel[middle]) == (-1 if disc else 1)
 
 
 def test_turning_changes_only_the_agents_cell() -> None:
@@ -203,8 +199,7 @@ def test_the_view_has_the_agent_in_the_middle_facing_up() -> None:
     codes = np.zeros((11, 11), dtype=np.uint8)
     codes[0, 10] = TREASURE.tiles.index("chest")
     view = draw_view(TREASURE, codes, 16)
-    picture = draw(make_frame(TREASURE, grid=codes, position=(5, 5), direction=0), 16)
-    assert view.shape == (176, 176, 3)
+    picture = draw(make_frame(TREASURE, grid=codes, position=(5, 5)), 16)
     np.testing.assert_array_equal(view, picture[:176, :176])
 
 
@@ -217,7 +212,6 @@ def test_rendering_changes_nothing() -> None:
     to_text(frame)
     draw_view(frame.game, frame.grid[:11, :11])
     np.testing.assert_array_equal(draw(frame), first)
-    assert len(arrays) == 4
     for array, copy in zip(arrays, before, strict=True):
         np.testing.assert_array_equal(array, copy)
 
@@ -237,13 +231,8 @@ def test_every_tile_has_its_own_characters_in_its_cell(game: Game) -> None:
 
 
 def test_text_without_color_says_everything() -> None:
-    frame = make_frame(
-        inventory=17 * one_of(2),
-        predicted=np.arange(13) % 3 == 0,
-        action="craft_wood",
-        subtask="iron_ore",
-        collected="wood",
-    )
+    frame = make_frame(inventory=17 * one_of(2), predicted=np.arange(13) % 3 == 0)
+    frame = replace(frame, action="craft_wood", subtask="iron_ore", collected="wood")
     text = to_text(frame, color=False)
     for words in ("step 7 / 4320", "action: craft wood", "subtask: iron ore", "milestone: wood"):
         assert words in text
@@ -273,14 +262,15 @@ def window(monkeypatch: pytest.MonkeyPatch) -> Iterator[Window]:
 
 
 def test_the_window_shows_each_picture_even_after_closing(window: Window) -> None:
-    for size in (24, 32, 32):
+    for size in (16, 24, 24):
         picture = draw(make_frame(), size)
         window.show(picture)
         surface = pygame.display.get_surface()
         assert surface is not None
         np.testing.assert_array_equal(pygame.surfarray.array3d(surface).swapaxes(0, 1), picture)
-        window.close()
-        assert not window.is_closed()  # by the user
+        if size == 24:
+            window.close()
+            assert not window.is_closed()  # by the user
 
 
 def test_the_window_returns_keys_in_order_and_then_quit(window: Window) -> None:
@@ -294,7 +284,7 @@ def test_the_window_returns_keys_in_order_and_then_quit(window: Window) -> None:
     assert not window.is_closed()
     pygame.event.post(pygame.event.Event(pygame.QUIT))
     assert window.is_closed()
-    assert [window.key() for _ in range(3)] == ["left", "m", "quit"]
+    assert list(iter(window.key, "quit")) == ["left", "m"]
 
 
 def test_the_window_keeps_the_rate(window: Window) -> None:

@@ -196,7 +196,7 @@ def _is_feasible(
             return False
         if not _is_within_reach(production, runs[production], pickaxe, is_milestone, ground):
             return False
-        extra_pickaxes = _pickaxes_in_the_way(production, lane, is_milestone)
+        extra_pickaxes = _pickaxes_in_the_way(production, plan, lane, is_milestone)
         if extra_pickaxes == NONE:
             return False
         demand[STICK] += extra_pickaxes * COST[production, STICK]
@@ -224,8 +224,10 @@ def _is_within_reach(
 
 
 @kernel
-def _pickaxes_in_the_way(production: int, lane: Lane, is_milestone: np.ndarray) -> int:
-    """Return how many stronger pickaxes must be made first, NONE if that cannot be done.
+def _pickaxes_in_the_way(
+    production: int, plan: int, lane: Lane, is_milestone: np.ndarray
+) -> int:
+    """Return how many more, stronger pickaxes must be made first, NONE if that cannot be done.
 
     Who crafts a pickaxe gets the strongest that the materials allow. For a weaker one the stronger
     one's material must be spent, on that pickaxe itself or, if it is stone, on furnaces.
@@ -241,6 +243,6 @@ def _pickaxes_in_the_way(production: int, lane: Lane, is_milestone: np.ndarray) 
                 extra = 1 if held % STONE_PER_FURNACE >= needed else 0
             if extra > 0 and is_milestone[pickaxe]:
                 return NONE
-            extra_pickaxes += extra
+            extra_pickaxes += max(extra - (plan >> i & 1), 0)
         is_stronger = is_stronger or production == pickaxe
     return extra_pickaxes

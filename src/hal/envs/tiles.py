@@ -16,7 +16,6 @@ Place = tuple[float, float, float]
 Points = tuple[tuple[float, float], ...]
 
 SUPERSAMPLING = 4
-
 OUTLINE, WHITE, AGENT, BEAK = (38, 34, 40), (255, 255, 255), (34, 44, 74), (255, 132, 38)
 FLOOR, FLOOR_EDGE, WALL, WALL_JOINT = (231, 226, 212), (214, 208, 192), (52, 56, 70), (37, 40, 51)
 STONE, STONE_DARK, STONE_LIGHT = (156, 158, 163), (112, 114, 121), (177, 179, 184)
@@ -47,8 +46,9 @@ class Pen:
 
     def disc(self, x: float, y: float, radius: float, color: Color, rim: float = 0) -> None:
         """Fill a circle around (x, y)."""
-        center = (x * self.scale, y * self.scale)
-        self.draw.circle(center, radius * self.scale, color, OUTLINE, self._width(rim))
+        corners = (x - radius, y - radius, x + radius, y + radius)
+        pixels = [edge * self.scale for edge in corners]
+        self.draw.ellipse(pixels, color, OUTLINE, self._width(rim))
 
     def shape(self, points: Points, color: Color, place: Place = (0, 0, 1), rim: float = 0) -> None:
         """Fill a polygon, its points counted from place (x, y, unit)."""
