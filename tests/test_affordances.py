@@ -39,7 +39,7 @@ def reduced_set(rng: np.random.Generator, task: str, game: Game) -> tuple[str, .
     """Return the task's milestones without one to five of them."""
     others = full_set(task, game)[:-1]
     num_removed = rng.integers(1, min(5, len(others)) + 1) if others else 0
-    removed = rng.choice(others, num_removed, replace=False) if others else []
+    removed = set(rng.permutation(others)[:num_removed])
     return (*(name for name in others if name not in removed), task)
 
 
@@ -95,7 +95,8 @@ def test_crafting_is_exact_with_the_full_set_and_any_inventory() -> None:
         afforded = fast(state[0], CRAFTING, mask)
         assert afforded == names_of(set(reached), CRAFTING), state[0]
         seen.update((name, name in afforded) for name in CRAFTING.milestones)
-    assert min(seen[name, is_afforded] for name in CRAFTING.milestones for is_afforded in (0, 1)) > 20
+    for name in CRAFTING.milestones:
+        assert min(seen[name, True], seen[name, False]) > 20
 
 
 @pytest.mark.parametrize("task", TREASURE.tasks)
@@ -169,5 +170,7 @@ def test_the_strongest_pickaxe_hides_the_weaker() -> None:
     with_stone = crafting_world("> B", **held, stone=3)
     assert "wood_pickaxe" not in fast(with_stone[0], CRAFTING, every)
     assert "stone_pickaxe" in fast(with_stone[0], CRAFTING, every)
-    without = milestone_mask(tuple(m for m in CRAFTING.milestones if m != "stone_pickaxe"), CRAFTING)
+    without = milestone_mask(
+        tuple(m for m in CRAFTING.milestones if m != "stone_pickaxe"), CRAFTING
+    )
     assert "wood_pickaxe" in fast(with_stone[0], CRAFTING, without), "the stone can be spent first"

@@ -90,7 +90,13 @@ def test_what_cannot_be_mined(front: str, held: Held) -> None:
             "iron_pickaxe",
             {"wood": 4, "stone": 4, "iron_pickaxe": 1},
         ),
-        (">SF", "craft_iron", {"iron_ore": 2, "coal": 2}, "iron", {"iron_ore": 1, "coal": 1, "iron": 1}),
+        (
+            ">SF",
+            "craft_iron",
+            {"iron_ore": 2, "coal": 2},
+            "iron",
+            {"iron_ore": 1, "coal": 1, "iron": 1},
+        ),
     ],
 )
 def test_crafting(world: str, action: str, held: Held, collected: str, left: Held) -> None:
@@ -186,7 +192,7 @@ def test_shares_of_the_upper_half(worlds: np.ndarray) -> None:
     # Worlds that lack something are drawn again, which lifts rare tiles a little: so the shares
     # are judged on the draws before the check.
     counts = tiles_of(_unchecked_worlds(), slice(1, 6))
-    assert set(name for name, count in counts.items() if count) == {"tree", "dirt", "floor"}
+    assert {name for name, count in counts.items() if count} == {"tree", "dirt", "floor"}
     expected = np.array([10, 4, 36]) / 50 * NUM_WORLDS * 50
     assert chisquare([counts["tree"], counts["dirt"], counts["floor"]], expected).pvalue > 1e-4
     accepted = tiles_of(worlds, slice(1, 6))

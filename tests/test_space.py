@@ -73,9 +73,7 @@ def test_flood_agrees_with_repeated_dilation() -> None:
                 break
             expected = grown
         np.testing.assert_array_equal(reached, expected)
-        np.testing.assert_array_equal(
-            num_reached, np.bincount(lane.grid[expected], minlength=4)
-        )
+        np.testing.assert_array_equal(num_reached, np.bincount(lane.grid[expected], minlength=4))
         touched = np.bincount(lane.grid[_beside(expected)], minlength=4) > 0
         np.testing.assert_array_equal(is_touched > 0, touched)
 

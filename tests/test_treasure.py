@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import chisquare
 
 from hal.envs import treasure
+from hal.envs.affordances import afford_treasure
 from hal.envs.rules import NONE, TREASURE, TREASURE_CODE
 from hal.envs.state import GridState, Lane, new_state, seed_lane
 from tests.search import reached_milestones
@@ -119,8 +120,6 @@ def test_every_world_is_solvable_by_search(worlds: GridState) -> None:
         assert treasure_row in reached
     # Beyond these, worlds differ only in ways that the fast search, which agrees with brute force
     # (test_affordances.py), can judge.
-    from hal.envs.affordances import afford_treasure
-
     for lane in worlds:
         afford_treasure(lane, only_the_end)
         assert lane.is_afforded[treasure_row]
@@ -163,9 +162,7 @@ def test_items_are_taken_and_the_carried_one_goes_back_home(worlds: GridState) -
 
 
 @pytest.mark.parametrize("colour", ["red", "yellow", "blue"])
-def test_a_key_opens_its_door_alone_for_good_and_is_used_up(
-    worlds: GridState, colour: str
-) -> None:
+def test_a_key_opens_its_door_alone_for_good_and_is_used_up(worlds: GridState, colour: str) -> None:
     lane = worlds[1:2].copy()[0]
     for other in ("red", "yellow", "blue", "purple"):
         if other != colour:

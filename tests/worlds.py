@@ -68,5 +68,3 @@ def milestone_mask(names: tuple[str, ...], game: Game) -> np.ndarray:
     mask = np.zeros(num_rows, dtype=np.bool_)
     mask[[game.milestones.index(name) for name in names]] = True
     return mask
-
-

@@ -120,18 +120,7 @@ def afford_crafting(lane: Lane, is_milestone: np.ndarray) -> None:
     present = strongest_pickaxe(lane.inventory)
     _survey(lane, present, is_milestone, ground[present])
     for plan in range(2**NUM_PICKAXES):
-        pickaxe = present
-        for strength in range(1, NUM_PICKAXES + 1):
-            if plan >> (strength - 1) & 1 and pickaxe != NONE:
-                tool = PICKAXE_PRODUCTIONS[strength - 1]
-                earlier = plan & ((1 << (strength - 1)) - 1)
-                if strength <= pickaxe or is_milestone[tool]:
-                    pickaxe = NONE
-                elif not _is_feasible(tool, earlier, pickaxe, lane, is_milestone, ground):
-                    pickaxe = NONE
-                else:
-                    pickaxe = strength
-                    _survey(lane, pickaxe, is_milestone, ground[pickaxe])
+        pickaxe = _follow(plan, present, lane, is_milestone, ground)
         if pickaxe == NONE:
             continue
         for target in range(NUM_PRODUCTIONS):
@@ -139,6 +128,25 @@ def afford_crafting(lane: Lane, is_milestone: np.ndarray) -> None:
                 lane.is_afforded[target] = _is_feasible(
                     target, plan, pickaxe, lane, is_milestone, ground
                 )
+
+
+@kernel
+def _follow(
+    plan: int, pickaxe: int, lane: Lane, is_milestone: np.ndarray, ground: np.ndarray
+) -> int:
+    """Return the strongest pickaxe after making those of the plan, NONE if that cannot be done."""
+    made = 0
+    for i in range(NUM_PICKAXES):
+        if plan >> i & 1:
+            tool = PICKAXE_PRODUCTIONS[i]
+            if is_milestone[tool] or i < pickaxe:
+                return NONE
+            if not _is_feasible(tool, made, pickaxe, lane, is_milestone, ground):
+                return NONE
+            made |= 1 << i
+            pickaxe = i + 1
+            _survey(lane, pickaxe, is_milestone, ground[pickaxe])
+    return pickaxe
 
 
 @kernel
@@ -224,9 +232,7 @@ def _is_within_reach(
 
 
 @kernel
-def _pickaxes_in_the_way(
-    production: int, plan: int, lane: Lane, is_milestone: np.ndarray
-) -> int:
+def _pickaxes_in_the_way(production: int, plan: int, lane: Lane, is_milestone: np.ndarray) -> int:
     """Return how many more, stronger pickaxes must be made first, NONE if that cannot be done.
 
     Who crafts a pickaxe gets the strongest that the materials allow. For a weaker one the stronger

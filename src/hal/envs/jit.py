@@ -10,9 +10,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numba
+
+_numba_config: Any = numba.config  # its attributes are made at run time
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,7 +37,7 @@ def _cache_folder() -> str:
     digest = hashlib.sha256(numba.__version__.encode())
     for name in KERNEL_MODULES:
         digest.update((Path(__file__).parent / f"{name}.py").read_bytes())
-    base = Path(numba.config.CACHE_DIR or Path.home() / ".cache" / "hal")
+    base = Path(_numba_config.CACHE_DIR or Path.home() / ".cache" / "hal")
     return str(base / f"kernels-{digest.hexdigest()[:16]}")
 
 
@@ -44,13 +46,13 @@ _CACHE_FOLDER = _cache_folder()
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function with numba, cached on disk."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _CACHE_FOLDER
+    before = _numba_config.CACHE_DIR
+    _numba_config.CACHE_DIR = _CACHE_FOLDER
     try:
         compiled: Callable[P, R] = numba.njit(cache=True)(function)
         return compiled
     finally:
-        numba.config.CACHE_DIR = before
+        _numba_config.CACHE_DIR = before
 
 
 @contextmanager

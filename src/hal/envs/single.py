@@ -12,7 +12,7 @@ from hal.envs.vector import GridVectorEnv, Obs
 from hal.envs.window import Window
 
 
-class GridEnv(Env[Obs, np.int64]):
+class GridEnv(Env[Obs, Any]):
     """One world of Crafting or Treasure.
 
     Args:
@@ -50,10 +50,10 @@ class GridEnv(Env[Obs, np.int64]):
         self._show()
         return _first(obs), _first(info)
 
-    def step(self, action: np.int64) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+    def step(self, action: int | np.integer[Any]) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """Do one action. An ended episode must be reset first."""
         if not self.action_space.contains(action):
-            raise ValueError(f"action {action!r}; legal actions: 0 to {self.action_space.n - 1}")
+            raise ValueError(f"action {action!r}; legal actions: 0 to {len(self.game.actions) - 1}")
         if self._lanes.state[0].is_done:
             raise RuntimeError("the episode has ended, or has not begun; reset first")
         obs, reward, terminated, truncated, info = self._lanes.step_unchecked(

@@ -169,7 +169,7 @@ class GridVectorEnv(VectorEnv[Obs, np.ndarray, np.ndarray]):
         if len(seed) != self.num_envs:
             raise ValueError(f"{len(seed)} seeds; legal: one number, or {self.num_envs} of them")
         for lane in np.flatnonzero(is_chosen):
-            lane_seed = seed[lane]
+            lane_seed = seed[int(lane)]
             if lane_seed is not None:
                 seed_lane(self.state[lane], lane_seed)
         self.is_seeded = True
@@ -193,7 +193,9 @@ class GridVectorEnv(VectorEnv[Obs, np.ndarray, np.ndarray]):
     def _add_final(self, info: dict[str, Any], has_ended: np.ndarray) -> None:
         final_obs = np.full(self.num_envs, None, dtype=object)
         for lane in np.flatnonzero(has_ended):
-            final_obs[lane] = {name: batch[lane].copy() for name, batch in _obs(self._final).items()}
+            final_obs[lane] = {
+                name: batch[lane].copy() for name, batch in _obs(self._final).items()
+            }
         final_info: dict[str, Any] = {}
         for name, batch in _info(self._final).items():
             final_info[name], final_info[f"_{name}"] = batch.copy(), has_ended

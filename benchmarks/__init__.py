@@ -1,0 +1,1 @@
+"""Measurements of speed and of learning, run with `make bench-...`."""

@@ -1,0 +1,142 @@
+"""Playing a game: a person at the keys or the script, in a window, in the terminal, into a GIF."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from hal.envs.render import Frame, draw, to_text
+from hal.envs.rules import MOVES, Game
+from hal.envs.scripted import play_episode
+from hal.envs.single import GridEnv
+from hal.envs.window import Window
+from hal.terminal import read_keys
+
+MOVE_KEYS = (("left", "a"), ("right", "d"), ("up", "w"), ("down", "s"))  # in the order of MOVES
+FPS = 8
+LAST_FRAME_MS = 2000  # a GIF's last moment stays long enough to be seen
+CLEAR = "\x1b[2J\x1b[H"
+
+Show = Callable[[Frame, str], None]  # a moment, and a text below it
+
+
+def key_table(game: Game) -> dict[str, int]:
+    """Return the action of each key: arrows or WASD, space, and numbers for crafting."""
+    table = {key: action for action, keys in enumerate(MOVE_KEYS) for key in keys}
+    table["space"] = len(MOVES)
+    for number, action in enumerate(range(len(MOVES) + 1, len(game.actions)), start=1):
+        table[str(number)] = action
+    return table
+
+
+def key_help(game: Game) -> str:
+    """Return what the keys do, in a few lines."""
+    keys = [
+        f"{key}: {game.actions[action].replace('_', ' ')}"
+        for key, action in key_table(game).items()
+        if action >= len(MOVES)
+    ]
+    lines = [
+        ["left, right: turn", "up, down: forward, backward", "(or A D W S)"],
+        keys[:4],
+        [*keys[4:], "r: new world", "q: quit"],
+    ]
+    return "\n".join("   ".join(line) for line in lines)
+
+
+def play_by_hand(env: GridEnv, seed: int | None, keys: Iterable[str], show: Show) -> None:
+    """Let a person play, world after world, until they quit."""
+    table, help_text = key_table(env.game), key_help(env.game)
+    env.reset(seed=seed)
+    show(env.frame(), help_text)
+    is_over = False
+    for key in keys:
+        if key in ("q", "quit", "escape"):
+            return
+        if key == "r":
+            env.reset()
+            is_over = False
+        elif key in table and not is_over:
+            _, _, terminated, truncated, _ = env.step(table[key])
+            is_over = terminated or truncated
+        else:
+            continue
+        show(env.frame(), "The episode is over.   r: new world   q: quit" if is_over else help_text)
+
+
+def play_in_window(env: GridEnv, seed: int | None) -> None:
+    """Let a person play in a window."""
+    window = Window()
+
+    def show(frame: Frame, text: str) -> None:
+        window.show(_with_text_below(draw(frame), text))
+
+    try:
+        play_by_hand(env, seed, iter(window.key, None), show)
+    finally:
+        window.close()
+
+
+def play_in_terminal(env: GridEnv, seed: int | None) -> None:
+    """Let a person play in the terminal."""
+    with read_keys() as keys:
+        play_by_hand(env, seed, keys, _print_frame)
+
+
+def play_script(env: GridEnv, seed: int | None, gif: Path | None, in_window: bool) -> Frame:
+    """Show an episode of the scripted player; return its last moment."""
+    env.reset(seed=seed)
+    frames: list[Frame] = []
+    window = Window() if in_window else None
+    for frame in _with_first(env):
+        frames.append(frame)
+        if window is not None:
+            window.show(draw(frame), FPS)
+        elif sys.stdout.isatty():
+            _print_frame(frame, "")
+            time.sleep(1 / FPS)
+        elif frame.collected:
+            print(f"step {frame.step:4d}  {frame.collected}")
+    if gif is not None:
+        write_gif([draw(frame) for frame in frames], gif)
+    return frames[-1]
+
+
+def write_gif(pictures: list[np.ndarray], path: Path) -> None:
+    """Write pictures (height, width, 3) as an animation, all or nothing."""
+    images = [Image.fromarray(picture) for picture in pictures]
+    durations = [1000 // FPS] * (len(images) - 1) + [LAST_FRAME_MS]
+    part = path.with_name(path.name + ".part")
+    images[0].save(
+        part, format="GIF", save_all=True, append_images=images[1:], duration=durations, loop=0
+    )
+    os.replace(part, path)
+
+
+def _with_first(env: GridEnv) -> Iterator[Frame]:
+    yield env.frame()
+    yield from play_episode(env)
+
+
+def _print_frame(frame: Frame, text: str) -> None:
+    is_terminal = sys.stdout.isatty()
+    print(CLEAR if is_terminal else "", to_text(frame, color=is_terminal), "\n", text, sep="")
+
+
+def _with_text_below(picture: np.ndarray, text: str) -> np.ndarray:
+    """Add lines of text under a picture; all texts take the same room."""
+    size = 16
+    image = Image.new("RGB", (picture.shape[1], picture.shape[0] + 4 * size), (20, 22, 30))
+    image.paste(Image.fromarray(picture), (0, 0))
+    ImageDraw.Draw(image).multiline_text(
+        (size / 2, picture.shape[0] + 4),
+        text,
+        fill=(220, 222, 230),
+        font=ImageFont.load_default(size * 0.8),
+        spacing=5,
+    )
+    return np.asarray(image)

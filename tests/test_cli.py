@@ -1,0 +1,147 @@
+"""Every command through its real entry point."""
+
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from hal.envs.rules import CRAFTING, TREASURE
+from hal.envs.single import GridEnv
+from hal.envs.window import Window
+from hal.play import key_help, key_table, play_by_hand, play_in_window
+
+HAL = str(Path(sys.executable).parent / "hal")
+
+
+def run(*arguments: str, keys: str = "") -> subprocess.CompletedProcess[str]:
+    command = [HAL, *arguments]
+    return subprocess.run(command, input=keys, capture_output=True, text=True, check=False)
+
+
+def test_version_help_and_tasks() -> None:
+    assert run("--version").stdout.startswith("hal 0.")
+    assert "play" in run("--help").stdout
+    listed = run("tasks").stdout.splitlines()
+    assert len(listed) == 15
+    assert listed[0].split() == ["log", "hal/Crafting-Log-v0", "1", "milestones"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["play", "chess"], "chess"),
+        (["play", "treasure", "--task", "gold"], "unknown task 'gold'; legal tasks: log"),
+        (["play", "treasure", "--task", "iron"], "'iron' is not one of treasure"),
+        (["play", "treasure", "--gif", "x.gif"], "--gif goes with --scripted"),
+        (["play", "treasure", "--scripted", "--gif", "/no/where/x.gif"], "there is no folder"),
+        (["play", "treasure", "--sed", "3"], "--sed"),
+        (["dance"], "dance"),
+    ],
+)
+def test_bad_input_ends_with_code_2(arguments: list[str], message: str) -> None:
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_the_script_plays_and_writes_a_gif(tmp_path: Path) -> None:
+    gif = tmp_path / "episode.gif"
+    result = run("play", "treasure", "--scripted", "--text", "--seed", "3", "--gif", str(gif))
+    assert result.returncode == 0, result.stderr
+    assert "treasure after" in result.stdout
+    with Image.open(gif) as image:
+        num_frames = getattr(image, "n_frames", 1)
+        image.seek(0)
+        first = np.asarray(image.convert("RGB"))
+        image.seek(num_frames - 1)
+        last = np.asarray(image.convert("RGB"))
+    assert num_frames > 20
+    assert first.shape == last.shape
+    assert min(first.shape[:2]) > 200
+    assert first.std() > 20
+    assert (first != last).any()
+    assert list(tmp_path.iterdir()) == [gif]
+
+
+def test_a_person_plays_in_a_pipe() -> None:
+    result = run("play", "crafting", "--text", "--seed", "1", keys="wd 1\x1b[A\x1b[Crq")
+    assert result.returncode == 0, result.stderr
+    frames = result.stdout.split("q: quit")
+    assert len(frames) == 9, "the start, seven keys, and what follows the last"
+    assert "step 1 " in frames[1]
+    assert "action: turn right" in frames[2]
+    assert "action: mine" in frames[3]
+    assert "action: craft wood" in frames[4]
+    assert "action: forward" in frames[5]
+    assert "action: turn right" in frames[6]
+    assert "step 0 " in frames[7]
+
+
+def test_a_person_plays_in_a_terminal() -> None:
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [HAL, "play", "treasure", "--text", "--seed", "1"], stdin=slave, stdout=slave, stderr=slave
+    )
+    os.close(slave)
+    seen = _read_until(master, "quit")
+    os.write(master, b"d")
+    seen = _read_until(master, "turn right")
+    assert "\x1b[" in seen, "colours in a terminal"
+    os.write(master, b"q")
+    assert process.wait(timeout=20) == 0
+    os.close(master)
+
+
+def _read_until(descriptor: int, text: str) -> str:
+    seen, deadline = "", time.monotonic() + 60
+    while text not in seen and time.monotonic() < deadline:
+        if select.select([descriptor], [], [], 1)[0]:
+            seen += os.read(descriptor, 65536).decode()
+    assert text in seen
+    return seen
+
+
+def test_keys() -> None:
+    assert sorted(set(key_table(CRAFTING).values())) == list(range(11))
+    assert sorted(set(key_table(TREASURE).values())) == list(range(5))
+    for name in ("mine", "craft wood", "craft furnace", "new world", "quit"):
+        assert name in key_help(CRAFTING)
+    assert "space: interact" in key_help(TREASURE)
+
+
+def test_an_ended_episode_takes_no_more_actions() -> None:
+    env = GridEnv("treasure", max_steps=2)
+    texts: list[str] = []
+    steps: list[int] = []
+
+    def show(frame: object, text: str) -> None:
+        texts.append(text)
+        steps.append(env.frame().step)
+
+    play_by_hand(env, 0, ["w", "?", "a", "a", "a", "r", "a", "quit", "a"], show)
+    assert steps == [0, 1, 2, 0, 1]
+    assert ["over" in text for text in texts] == [False, False, True, False, False]
+
+
+def test_the_window_takes_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = iter(["right", "space", "q"])
+    shown: list[np.ndarray] = []
+    show = Window.show
+
+    def show_and_keep(self: Window, picture: np.ndarray, fps: float | None = None) -> None:
+        shown.append(picture)
+        show(self, picture, fps)
+
+    monkeypatch.setattr(Window, "key", lambda self: next(keys))
+    monkeypatch.setattr(Window, "show", show_and_keep)
+    play_in_window(GridEnv("treasure"), 0)
+    assert len(shown) == 3
+    assert (shown[0] != shown[1]).any()
