@@ -1,0 +1,36 @@
+"""The documentation's examples run, and its links lead somewhere."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import pytest
+
+import hal
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_run(page: Path) -> None:
+    assert hal.ENV_IDS
+    names: dict[str, Any] = {"env": gymnasium.make("hal/Crafting-Iron-v0")}
+    for example in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
+        exec(compile(example, page.name, "exec"), names)
+    if "lanes" in names:
+        assert names["info"]["affordances"].shape[0] == names["lanes"].num_envs
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        assert link.startswith("https://") or (page.parent / link).exists(), link
+
+
+def test_documented_commands_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    for page in PAGES:
+        for target in re.findall(r"^make ([a-z-]+)", page.read_text(), re.MULTILINE):
+            assert f"\n{target}:" in makefile, target
