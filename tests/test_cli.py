@@ -109,6 +109,15 @@ def _read_until(descriptor: int, text: str) -> str:
     return seen
 
 
+def test_without_a_screen_the_way_out_is_named() -> None:
+    environ = {k: v for k, v in os.environ.items() if k not in ("SDL_VIDEODRIVER", "DISPLAY")}
+    environ.pop("WAYLAND_DISPLAY", None)
+    command = [HAL, "play", "treasure", "--seed", "1"]
+    result = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert "there is no screen for a window; --text plays in the terminal" in result.stderr
+
+
 def test_keys() -> None:
     assert sorted(set(key_table(CRAFTING).values())) == list(range(11))
     assert sorted(set(key_table(TREASURE).values())) == list(range(5))

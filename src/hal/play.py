@@ -70,7 +70,7 @@ def play_by_hand(env: GridEnv, seed: int | None, keys: Iterable[str], show: Show
 
 def play_in_window(env: GridEnv, seed: int | None) -> None:
     """Let a person play in a window."""
-    window = Window()
+    window = _open_window()
 
     def show(frame: Frame, text: str) -> None:
         window.show(_with_text_below(draw(frame), text))
@@ -91,7 +91,7 @@ def play_script(env: GridEnv, seed: int | None, gif: Path | None, in_window: boo
     """Show an episode of the scripted player; return its last moment."""
     env.reset(seed=seed)
     frames: list[Frame] = []
-    window = Window() if in_window else None
+    window = _open_window() if in_window else None
     for frame in _with_first(env):
         frames.append(frame)
         if window is not None:
@@ -115,6 +115,13 @@ def write_gif(pictures: list[np.ndarray], path: Path) -> None:
         part, format="GIF", save_all=True, append_images=images[1:], duration=durations, loop=0
     )
     os.replace(part, path)
+
+
+def _open_window() -> Window:
+    window = Window()
+    if not window.has_screen():
+        raise ValueError("there is no screen for a window; --text plays in the terminal")
+    return window
 
 
 def _with_first(env: GridEnv) -> Iterator[Frame]:

@@ -18,6 +18,12 @@ class Window:
         self.pygame = pygame
         self.clock = pygame.time.Clock()
 
+    def has_screen(self) -> bool:
+        """Tell whether anybody would see the window; one asked for by its driver's name counts."""
+        self.pygame.display.init()
+        is_blind = self.pygame.display.get_driver() in ("dummy", "offscreen")
+        return not is_blind or "SDL_VIDEODRIVER" in os.environ
+
     def show(self, picture: np.ndarray, fps: float | None = None) -> None:
         """Show a picture, uint8 (height, width, 3), then wait as long as the rate asks for."""
         size = (picture.shape[1], picture.shape[0])
