@@ -22,6 +22,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"disappear_rate": 1.5}, r"disappear_rate 1.5; legal: 0 to 1"),
     ({"disappear_rate": float("nan")}, r"disappear_rate nan; legal: 0 to 1"),
     ({"task": "treasure", "disappear_rate": 0.1}, r"disappear_rate 0.1; legal: 0 to 0 in treasure"),
+    ({"disappear_rate": "0.1"}, r"disappear_rate '0.1'; legal: 0 to 1"),
+    ({"milestones": "iron"}, r"milestones 'iron'; legal: a sequence of names"),
     ({"max_steps": 0}, r"max_steps 0; legal: whole numbers from 1"),
     ({"max_steps": 2.5}, r"max_steps 2.5; legal: whole numbers from 1"),
     ({"view_size": 1}, r"view_size 1; legal: whole numbers from 3"),
@@ -76,6 +78,22 @@ def test_bad_action_arrays_are_refused() -> None:
             env.step(np.array(actions))
     assert env.state.tobytes() == before
     env.step(np.array([0, 1, 2], dtype=np.uint8))
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "12", True, [1, -1], [1, "2"]])
+def test_bad_seeds_are_refused(seed: Any) -> None:
+    with pytest.raises(ValueError, match=r"seed .*; legal: whole numbers from 0"):
+        GridVectorEnv("iron", 2).reset(seed=seed)
+    if not isinstance(seed, list):
+        with pytest.raises(ValueError, match=r"seed .*; legal: whole numbers from 0"):
+            GridEnv("iron").reset(seed=seed)
+
+
+def test_unknown_options_of_reset_are_refused() -> None:
+    with pytest.raises(ValueError, match="unknown option 'reset_msk' of reset; legal: reset_mask"):
+        GridVectorEnv("iron", 2).reset(options={"reset_msk": np.array([True, False])})
+    with pytest.raises(ValueError, match="unknown option 'start' of reset; legal: none"):
+        GridEnv("iron").reset(options={"start": 1})
 
 
 def test_milestone_sets_are_put_in_order() -> None:

@@ -4,6 +4,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import hal
+from hal.envs.scripted import play_episode
 from hal.envs.single import GridEnv
 
 
@@ -84,3 +85,13 @@ def test_human_mode_opens_a_window() -> None:
     assert picture.std() > 10
     assert env.render() is None
     env.close()
+
+
+@pytest.mark.parametrize("task", hal.ENV_IDS.values())
+def test_the_scripted_player_solves_every_task(task: str) -> None:
+    env = GridEnv(task)
+    for seed in range(3):
+        env.reset(seed=seed)
+        frames = list(play_episode(env))
+        assert frames[-1].collected == task
+        assert len(frames) < 400

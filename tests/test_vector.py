@@ -133,7 +133,8 @@ def test_same_step_keeps_the_last_moment_in_the_final_info() -> None:
         if terminated.any():
             num_ended += int(terminated.sum())
             assert (info["_final_info"] == terminated).all()
-            assert info["final_info"]["milestones"][terminated, -1].all()
+            np.testing.assert_array_equal(info["final_info"]["milestones"][:, -1], terminated)
+            assert not info["final_info"]["affordances"][~terminated].any()
             np.testing.assert_allclose(reward[terminated], 0.99)
             for lane in np.flatnonzero(terminated):
                 assert info["final_obs"][lane]["inventory"][0] == 1
@@ -183,6 +184,17 @@ def test_seeds_of_lanes() -> None:
     assert (going_on != backwards).any(), "without a seed, the next worlds"
     with pytest.raises(ValueError, match="2 seeds"):
         env.reset(seed=[1, 2])
+    env = GridVectorEnv("treasure", 3)
+    env.reset(seed=[1, None, 3])
+    assert env.state["world_rng"].any(axis=1).all(), "a lane without a seed gets a random one"
+    env = GridVectorEnv("treasure", 3, max_steps=2)
+    env.reset(seed=7, options={"reset_mask": np.array([True, False, False])})
+    for _ in range(9):
+        env.step(np.zeros(3, dtype=np.int64))
+    one, other = (GridVectorEnv("diamond", 2) for _ in range(2))
+    one.reset(seed=3)
+    other.reset(seed=np.int64(3))  # type: ignore[arg-type]
+    assert one.np_random_seed == other.np_random_seed
     unseeded = {GridVectorEnv("diamond").reset()[0]["image"].tobytes() for _ in range(5)}
     assert len(unseeded) == 5
 

@@ -96,11 +96,15 @@ def play_script(env: GridEnv, seed: int | None, gif: Path | None, in_window: boo
         frames.append(frame)
         if window is not None:
             window.show(draw(frame), FPS)
+            if window.is_closed():
+                break
         elif sys.stdout.isatty():
             _print_frame(frame, "")
             time.sleep(1 / FPS)
         elif frame.collected:
             print(f"step {frame.step:4d}  {frame.collected}")
+    if window is not None:
+        window.close()
     if gif is not None:
         write_gif([draw(frame) for frame in frames], gif)
     return frames[-1]

@@ -31,7 +31,9 @@ def read_keys() -> Iterator[Iterator[str]]:
 def _keys() -> Iterator[str]:
     while character := sys.stdin.read(1):
         if character == "\x1b":  # an arrow comes as ESC [ A
-            if sys.stdin.read(1) == "[":
+            character = sys.stdin.read(1)
+            if character == "[":
                 yield ARROWS.get(sys.stdin.read(1), "")
-        else:
-            yield NAMES.get(character, character.lower())
+                continue
+            yield "escape"
+        yield NAMES.get(character, character.lower())

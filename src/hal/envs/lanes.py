@@ -122,7 +122,7 @@ def advance(settings: Settings, lane: Lane, i: int, action: int, outcome: Outcom
             is_changed = crafting.disappear(lane, settings.disappear_rate)
     else:
         done = treasure.act(lane, action)
-    # Moving never changes what is possible: every move can be undone.
+    # Moving never changes what can be reached, hence not what is possible.
     if is_changed or done != NONE:
         afford(settings, lane)
 

@@ -26,7 +26,7 @@ class Options:
 
     task: str  # the final milestone: any of Crafting's, or "treasure" or "green_door"
     milestones: Sequence[str] | None = None  # a subset that keeps the final one; None for all
-    disappear_rate: float = 0.0  # chance per step that one held item disappears (Crafting)
+    disappear_rate: float = 0.0  # chance per step that a unit of a held item disappears
     max_steps: int | None = None  # steps until an episode is truncated; None for the game's own
     view_size: int = 11  # side of the egocentric view, odd
     reward: str = "sparse"  # "sparse": 1 at the final milestone; "dense": 1/K at each, once
@@ -51,14 +51,17 @@ class Options:
             raise ValueError(f"view_size {self.view_size} is even; legal: odd numbers from 3")
         check_choice("reward", self.reward, REWARDS)
         most = 1.0 if code == CRAFTING_CODE else 0.0
-        if not 0.0 <= self.disappear_rate <= most:
+        rate = self.disappear_rate
+        if isinstance(rate, bool | str) or not 0.0 <= rate <= most:
             legal = f"0 to {most:g} in {GAMES[code].name}"
-            raise ValueError(f"disappear_rate {self.disappear_rate!r}; legal: {legal}")
+            raise ValueError(f"disappear_rate {rate!r}; legal: {legal}")
         object.__setattr__(self, "milestones", self._ordered_milestones())
 
     def _ordered_milestones(self) -> tuple[str, ...]:
         legal = self.game.milestones[: self.game.milestones.index(self.task) + 1]
-        chosen = legal if self.milestones is None else self.milestones
+        if isinstance(self.milestones, str):
+            raise ValueError(f"milestones {self.milestones!r}; legal: a sequence of names")
+        chosen = legal if self.milestones is None else tuple(self.milestones)
         for name in chosen:
             if name not in legal:
                 raise ValueError(f"unknown milestone {name!r}; legal ones: {', '.join(legal)}")
@@ -102,3 +105,28 @@ def check_choice(name: str, value: object, legal: Sequence[object]) -> None:
     """Refuse what is not among the legal values."""
     if value not in legal:
         raise ValueError(f"unknown {name} {value!r}; legal: {', '.join(map(repr, legal))}")
+
+
+def checked_seeds(seed: object, num_lanes: int) -> list[int | None]:
+    """Return a seed per lane: a number counts up from lane to lane, a sequence has one for each."""
+    if seed is None:
+        return [None] * num_lanes
+    if not isinstance(seed, Sequence | np.ndarray) or isinstance(seed, str):
+        check_whole_number("seed", seed, 0)
+        assert isinstance(seed, int | np.integer)
+        return [int(seed) + lane for lane in range(num_lanes)]
+    if len(seed) != num_lanes:
+        raise ValueError(f"{len(seed)} seeds; legal: one number, or {num_lanes} of them")
+    for lane_seed in seed:
+        if lane_seed is not None:
+            check_whole_number("seed", lane_seed, 0)
+    return [None if lane_seed is None else int(lane_seed) for lane_seed in seed]
+
+
+def check_reset_options(options: dict[str, Any] | None, legal: tuple[str, ...]) -> None:
+    """Refuse options of `reset` that would have no effect."""
+    for name in options or {}:
+        if name not in legal:
+            raise ValueError(
+                f"unknown option {name!r} of reset; legal: {', '.join(legal) or 'none'}"
+            )

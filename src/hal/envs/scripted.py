@@ -82,7 +82,11 @@ def next_subtask(frame: Frame, collected: Counter[str]) -> str:
             name for name, is_so in zip(frame.milestones, frame.affordances, strict=True) if is_so
         }
         return next(name for name in TREASURE_ORDER if name in afforded)
-    return next(name for name, times in CRAFTING_LIST if collected[name] < times)
+    return next(
+        name
+        for name, times in CRAFTING_LIST
+        if name in frame.milestones and collected[name] < times
+    )
 
 
 def actions_for(frame: Frame, milestone: str) -> list[int]:

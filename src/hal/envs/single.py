@@ -6,7 +6,7 @@ import numpy as np
 from gymnasium import Env
 from gymnasium.vector import AutoresetMode
 
-from hal.envs.options import check_choice
+from hal.envs.options import check_choice, check_reset_options, checked_seeds
 from hal.envs.render import Frame, draw, to_text
 from hal.envs.vector import GridVectorEnv, Obs
 from hal.envs.window import Window
@@ -43,7 +43,10 @@ class GridEnv(Env[Obs, Any]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Obs, dict[str, Any]]:
         """Begin a new episode; without a seed, with the next world of the last one."""
+        (seed,) = checked_seeds(seed, 1)
+        check_reset_options(options, ())
         super().reset(seed=seed)
+        # The environment's own generator, not the lane's, is what Gymnasium's users may set.
         if seed is None and not self._lanes.is_seeded:
             seed = int(self.np_random.integers(2**31))
         obs, info = self._lanes.reset(seed=seed)

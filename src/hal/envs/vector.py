@@ -13,7 +13,13 @@ from gymnasium.vector.utils import batch_space
 
 from hal.envs.jit import announced
 from hal.envs.lanes import Outcome, reset_lanes, step_lanes
-from hal.envs.options import Options, check_choice, check_whole_number
+from hal.envs.options import (
+    Options,
+    check_choice,
+    check_reset_options,
+    check_whole_number,
+    checked_seeds,
+)
 from hal.envs.render import Frame, draw, to_text
 from hal.envs.state import new_state, seed_lane
 
@@ -83,14 +89,16 @@ class GridVectorEnv(VectorEnv[Obs, np.ndarray, np.ndarray]):
 
         A number seeds lane i with seed + i; a sequence gives each lane its own.
         """
-        super().reset(seed=seed if isinstance(seed, int) else None)
+        seeds = checked_seeds(seed, self.num_envs)
+        super().reset(seed=None if seed is None else seeds[0])
+        check_reset_options(options, ("reset_mask",))
         is_chosen = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_)))
         if is_chosen.shape != (self.num_envs,) or is_chosen.dtype != np.bool_:
             raise ValueError(
                 f"reset_mask of shape {is_chosen.shape} and type {is_chosen.dtype};"
                 f" legal: ({self.num_envs},) bool"
             )
-        self._seed_lanes(seed, is_chosen)
+        self._seed_lanes(seeds, is_chosen)
         outcome = self._new_outcome()
         with announced():
             reset_lanes(self._settings, self.state, is_chosen, outcome)
@@ -104,7 +112,7 @@ class GridVectorEnv(VectorEnv[Obs, np.ndarray, np.ndarray]):
         """
         actions = np.asarray(actions)
         self._check_actions(actions)
-        return self.step_unchecked(actions.astype(np.int64, copy=False))
+        return self.step_unchecked(actions.astype(np.int64))
 
     def step_unchecked(self, actions: np.ndarray) -> Step:
         """Step all lanes with int64 actions that are known to be legal."""
@@ -141,11 +149,16 @@ class GridVectorEnv(VectorEnv[Obs, np.ndarray, np.ndarray]):
             affordances=lane.is_afforded[self._settings.chosen].astype(np.bool_),
             step=int(lane.steps),
             max_steps=self._settings.max_steps,
-            action=None if self._actions is None else self.game.actions[self._actions[index]],
+            action=self._last_action(index),
             collected=self.milestones[collected[0]] if collected.size else None,
             subtask=self._subtasks[index],
             predicted=None if self._predicted is None else self._predicted[index],
         )
+
+    def _last_action(self, index: int) -> str | None:
+        if self._actions is None or self.state[index].steps == 0:  # a new episode has none yet
+            return None
+        return self.game.actions[self._actions[index]]
 
     def render(self) -> tuple[Any, ...] | None:
         """Return a picture or a text per lane."""
@@ -159,20 +172,14 @@ class GridVectorEnv(VectorEnv[Obs, np.ndarray, np.ndarray]):
             self.num_envs, self.options.view_size, len(self.game.items), len(self.milestones)
         )
 
-    def _seed_lanes(self, seed: int | Sequence[int | None] | None, is_chosen: np.ndarray) -> None:
-        if seed is None and not self.is_seeded:
-            seed = [int(word) for word in self.np_random.integers(2**31, size=self.num_envs)]
-        if seed is None:
-            return
-        if isinstance(seed, int | np.integer):
-            seed = [int(seed) + lane for lane in range(self.num_envs)]
-        if len(seed) != self.num_envs:
-            raise ValueError(f"{len(seed)} seeds; legal: one number, or {self.num_envs} of them")
-        for lane in np.flatnonzero(is_chosen):
-            lane_seed = seed[int(lane)]
-            if lane_seed is not None:
-                seed_lane(self.state[lane], lane_seed)
-        self.is_seeded = True
+    def _seed_lanes(self, seeds: Sequence[int | None], is_chosen: np.ndarray) -> None:
+        if not self.is_seeded:  # every lane needs a start, chosen or not, given a seed or not
+            for lane, word in enumerate(self.np_random.integers(2**31, size=self.num_envs)):
+                seed_lane(self.state[lane], int(word))
+            self.is_seeded = True
+        for lane, seed in enumerate(seeds):
+            if seed is not None and is_chosen[lane]:
+                seed_lane(self.state[lane], seed)
 
     def _check_actions(self, actions: np.ndarray) -> None:
         num_actions = len(self.game.actions)
@@ -198,7 +205,8 @@ class GridVectorEnv(VectorEnv[Obs, np.ndarray, np.ndarray]):
             }
         final_info: dict[str, Any] = {}
         for name, batch in _info(self._final).items():
-            final_info[name], final_info[f"_{name}"] = batch.copy(), has_ended
+            final_info[name] = batch & has_ended[:, np.newaxis]  # others hold an earlier end's
+            final_info[f"_{name}"] = has_ended
         info["final_obs"], info["_final_obs"] = final_obs, has_ended
         info["final_info"], info["_final_info"] = final_info, has_ended
 
