@@ -1,5 +1,6 @@
 """Every command through its real entry point."""
 
+import json
 import os
 import pty
 import select
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from hal.config import METHODS
 from hal.envs.rules import CRAFTING, TREASURE
 from hal.envs.single import GridEnv
 from hal.envs.window import Window
@@ -42,6 +44,7 @@ def test_version_help_and_tasks() -> None:
         (["play", "treasure", "--gif", "x.gif"], "--gif goes with --scripted"),
         (["play", "treasure", "--scripted", "--gif", "/no/where/x.gif"], "there is no folder"),
         (["play", "treasure", "--sed", "3"], "--sed"),
+        (["play", "treasure", "--text", "--seed", "-1"], "seed -1; legal: whole numbers from 0"),
         (["dance"], "dance"),
     ],
 )
@@ -85,6 +88,12 @@ def test_a_person_plays_in_a_pipe() -> None:
     assert "step 0 " in frames[7]
 
 
+def test_escape_quits() -> None:
+    result = run("play", "treasure", "--text", "--seed", "1", keys="w\x1bd")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("q: quit") == 2
+
+
 def test_a_person_plays_in_a_terminal() -> None:
     master, slave = pty.openpty()
     process = subprocess.Popen(
@@ -116,6 +125,52 @@ def test_without_a_screen_the_way_out_is_named() -> None:
     result = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     assert result.returncode == 2
     assert "there is no screen for a window; --text plays in the terminal" in result.stderr
+
+
+def test_train_writes_metrics_and_a_greedy_evaluation(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    arguments = ["train", "log", "--steps", "6000", "--episodes", "20", "--out", str(out)]
+    result = run(*arguments)
+    assert result.returncode == 0, result.stderr
+    assert "greedy success" in result.stdout
+    lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    assert lines[-1]["steps"] >= 6000
+    assert [line["steps"] for line in lines] == sorted({line["steps"] for line in lines})
+    evaluation = json.loads((out / "evaluation.json").read_text())
+    assert evaluation["episodes"] == 20
+    assert (
+        0 <= evaluation["success_low"] <= evaluation["success"] <= evaluation["success_high"] <= 1
+    )
+    assert evaluation["coverage/log"] == evaluation["success"]
+    assert sorted(path.name for path in out.iterdir()) == ["evaluation.json", "metrics.jsonl"]
+    before = (out / "metrics.jsonl").read_bytes()
+    again = run(*arguments)
+    assert again.returncode == 2
+    assert "exists already" in again.stderr
+    assert (out / "metrics.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gold"], "unknown task 'gold'"),
+        (["iron", "--method", "sac"], "unknown method 'sac'; legal methods: oracle, hal"),
+        (["iron", "--steps", "0"], "steps 0; legal: above 0"),
+        (["iron", "--seed", "-3"], "seed -3"),
+        (["iron", "--episodes", "0"], "episodes 0; legal"),
+    ],
+)
+def test_bad_training_is_refused_before_anything_is_written(
+    tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    result = run("train", *arguments, "--out", str(tmp_path / "run"))
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_methods_are_listed() -> None:
+    assert [line.split()[0] for line in run("methods").stdout.splitlines()] == list(METHODS)
 
 
 def test_keys() -> None:

@@ -7,7 +7,9 @@ from typing import Annotated, Literal
 import tyro
 
 from hal import ENV_IDS, GridEnv, __version__
+from hal.config import METHODS, make_config
 from hal.play import play_in_terminal, play_in_window, play_script
+from hal.run import run_training
 
 
 def play(
@@ -45,6 +47,35 @@ def play(
         play_in_window(env, seed)
 
 
+def train(
+    task: Annotated[str, tyro.conf.Positional],
+    *,
+    method: str = "hal",
+    seed: int = 0,
+    steps: int = 2_000_000,
+    episodes: int = 200,
+    out: Path | None = None,
+) -> None:
+    """Train an agent and evaluate it greedily.
+
+    Args:
+        task: The milestone that ends an episode; see `hal tasks`.
+        method: The method; see `hal methods`.
+        seed: Of everything random.
+        steps: Environment steps of training.
+        episodes: Episodes of the final evaluation.
+        out: Folder for `metrics.jsonl` and `evaluation.json`; runs/TASK-METHOD-SEED without it.
+    """
+    config = make_config(task, method, seed=seed, steps=steps)
+    run_training(config, episodes, out or Path("runs") / f"{task}-{method}-{seed}")
+
+
+def methods() -> None:
+    """List the methods."""
+    for name, (description, _) in METHODS.items():
+        print(f"{name:10} {description}")
+
+
 def tasks() -> None:
     """List the tasks and the environments' names."""
     for env_id, task in ENV_IDS.items():
@@ -59,7 +90,7 @@ def main() -> None:
         return
     try:
         tyro.extras.subcommand_cli_from_dict(
-            {"play": play, "tasks": tasks},
+            {"train": train, "play": play, "methods": methods, "tasks": tasks},
             prog="hal",
             description="Hierarchical Affordance Learning.",
         )

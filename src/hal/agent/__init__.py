@@ -1,0 +1,1 @@
+"""The agents: HAL, its baselines and ablations."""

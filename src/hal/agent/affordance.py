@@ -1,0 +1,181 @@
+"""Which subtasks are possible: context, classifier, filter of false negatives, mask.
+
+Options label states (`add`), `update` trains on them, `mask` prunes.
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hal.agent.losses import classifier_loss, nearest_distances, tolerance_bound, triplet_loss
+from hal.agent.networks import Context, Encoder
+from hal.agent.replay import NONE, Examples, Replay
+from hal.config import Config
+from hal.log import Tally
+
+
+class Affordances:
+    """Learns f(s), the affordances of K milestones, from what options achieved and did not."""
+
+    def __init__(
+        self,
+        config: Config,
+        encoder: Encoder,
+        num_milestones: int,
+        rng: np.random.Generator,
+        device: torch.device,
+    ) -> None:
+        self.config = config
+        self.encoder = encoder
+        self.device = device
+        self.positives = Examples(config.examples, encoder, num_milestones)
+        self.negatives = Examples(config.examples, encoder, num_milestones)
+        self.context = Context(encoder, config.context_width, config.context_size, num_milestones)
+        self.context.to(device)
+        self.optimizer = torch.optim.Adam(
+            self.context.parameters(), lr=config.context_learning_rate, fused=True
+        )
+        self.margins = np.zeros(num_milestones)
+        self.populations: list[Tensor | None] = [None] * num_milestones
+        self._rng = rng
+
+    def add(
+        self,
+        replay: Replay,
+        lanes: np.ndarray,
+        starts: np.ndarray,
+        subtasks: np.ndarray,
+        collected: np.ndarray,
+    ) -> None:
+        """Label the states of options that end now: positive for what they collected.
+
+        An option that did not get what it intended is negative for that.
+        """
+        parities = self._rng.integers(2, size=lanes.size)
+        for examples, where, milestones in (
+            (self.positives, collected != NONE, collected),
+            (self.negatives, collected != subtasks, subtasks),
+        ):
+            examples.add_options(
+                replay, lanes[where], starts[where], milestones[where], parities[where]
+            )
+
+    @torch.no_grad()
+    def probabilities(self, image: np.ndarray, inventory: np.ndarray) -> np.ndarray:
+        """Return f(s), (batch, K)."""
+        bag = self.encoder(image, inventory, self.device)
+        return torch.sigmoid(self.context.classify(self.context(bag))).cpu().numpy()
+
+    def mask(self, image: np.ndarray, inventory: np.ndarray) -> np.ndarray:
+        """Return which subtasks are not pruned, (batch, K) bool; never none."""
+        is_afforded = self.probabilities(image, inventory) > self.config.aff_threshold
+        mask = is_afforded | ~self._is_trained()
+        if self.config.prune_unachieved:
+            mask &= self.positives.counts > 0
+        mask[~mask.any(axis=1)] = True
+        return mask
+
+    def update(self, replay: Replay, tally: Tally) -> None:
+        """Train the context by contrast and the classifier on examples, once."""
+        losses = []
+        if self.config.use_contrast:
+            losses += self._contrast(replay, tally)
+        heads = np.flatnonzero(self._is_trained())
+        if heads.size:
+            losses.append(self._classify(heads, tally))
+        if not losses:
+            return
+        self.optimizer.zero_grad()
+        torch.stack(losses).sum().backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.context.parameters(), self.config.clip)
+        self.optimizer.step()
+
+    def _is_trained(self) -> np.ndarray:
+        """Tell which heads have both positives and negatives; others cannot be trained."""
+        return (self.positives.counts > 0) & (self.negatives.counts > 0)
+
+    @torch.no_grad()
+    def refresh_filter(self) -> None:
+        """Draw populations and, from other options, reference positives; set each head's bound."""
+        config = self.config
+        for head in np.flatnonzero(self.positives.counts):
+            parity = self.positives.parity[head, : self.positives.sizes[head]]
+            sides = [np.flatnonzero(parity == side) for side in (0, 1)]
+            if min(side.size for side in sides) == 0:
+                self.populations[head] = None
+                continue
+            population, reference = (
+                self._contexts_of(int(head), self._rng.choice(side, config.knn_n)) for side in sides
+            )
+            distances = nearest_distances(reference, population, config.knn_k).cpu().numpy()
+            self.margins[head] = tolerance_bound(distances, config.fnf_perc, config.fnf_conf)
+            self.populations[head] = population
+
+    def _contexts_of(self, head: int, at: np.ndarray) -> Tensor:
+        image, inventory = self.positives.image[head, at], self.positives.inventory[head, at]
+        contexts: Tensor = self.context(self.encoder(image, inventory, self.device))
+        return contexts
+
+    def _contrast(self, replay: Replay, tally: Tally) -> list[Tensor]:
+        """Return the contrastive loss, or nothing while there is but one segment to draw from."""
+        config = self.config
+        anchors, positives, negatives = replay.draw_triplets(
+            config.triplets, config.sigma, config.num_negatives, config.same_lane_share
+        )
+        if len(anchors) == 0:
+            return []
+        rows, lanes = np.concatenate([anchors, positives, negatives.reshape(-1, 2)]).T
+        bag = self.encoder(replay.image[rows, lanes], replay.inventory[rows, lanes], self.device)
+        anchor, positive, negative = self.context(bag).split(
+            [len(anchors), len(anchors), len(anchors) * config.num_negatives]
+        )
+        negative = negative.unflatten(0, (len(anchors), config.num_negatives))
+        loss = triplet_loss(anchor, positive, negative, config.triplet_margin)
+        tally.add("loss/contrast", loss.item())
+        return [loss]
+
+    def _classify(self, heads: np.ndarray, tally: Tally) -> Tensor:
+        """Return the classifier's loss: half positives, half negatives that pass the filter."""
+        half = self.config.classifier_batch
+        head = np.repeat(heads, half)
+        positives = self.positives.draw(head, self._rng)
+        negatives = self.negatives.draw(head, self._rng)
+        contexts = self.context(
+            self.encoder(
+                np.concatenate([positives.image, negatives.image]),
+                np.concatenate([positives.inventory, negatives.inventory]),
+                self.device,
+            )
+        )
+        is_flagged = np.zeros(head.size, dtype=np.bool_)
+        if self.config.use_filter:
+            is_flagged = self._is_false_negative(heads, half, contexts[head.size :].detach())
+            _tally_filter(tally, is_flagged, negatives.truth)
+        if not self.config.tune_context:
+            contexts = contexts.detach()
+        columns = torch.from_numpy(np.tile(head, 2)).to(self.device)
+        logits = self.context.classify(contexts).gather(1, columns[:, None])[:, 0]
+        labels = (torch.arange(2 * head.size, device=self.device) < head.size).float()
+        weights = np.concatenate([np.ones(head.size), ~is_flagged]).astype(np.float32)
+        loss = classifier_loss(logits, labels, torch.from_numpy(weights).to(self.device))
+        tally.add("loss/classifier", loss.item())
+        return loss
+
+    def _is_false_negative(self, heads: np.ndarray, half: int, contexts: Tensor) -> np.ndarray:
+        """Tell which negatives, `half` per head in order, are closer to positives than bound."""
+        is_flagged = np.zeros(len(contexts), dtype=np.bool_)
+        for i, head in enumerate(heads):
+            population = self.populations[head]
+            if population is not None:
+                mine = slice(i * half, (i + 1) * half)
+                distances = nearest_distances(contexts[mine], population, self.config.knn_k)
+                is_flagged[mine] = distances.cpu().numpy() < self.margins[head]
+        return is_flagged
+
+
+def _tally_filter(tally: Tally, is_flagged: np.ndarray, is_afforded: np.ndarray) -> None:
+    """Count the filter's hits and misses against the truth."""
+    tally.add("filter/flagged", is_flagged)
+    tally.add("filter/false_negatives", is_afforded)
+    tally.add("filter/false_negative_accuracy", is_flagged[is_afforded])
+    tally.add("filter/true_negative_accuracy", ~is_flagged[~is_afforded])

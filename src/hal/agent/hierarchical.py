@@ -1,0 +1,230 @@
+"""The hierarchical agent: act, observe, update. Every hierarchical method is a preset of it.
+
+The data's way: `act` picks subtasks and actions, `observe` writes rows, ends options and labels
+their states, `update` trains the controller, the meta-controller and the affordances.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from hal.agent.affordance import Affordances
+from hal.agent.controller import Controller, subtask_lessons
+from hal.agent.meta import MetaController
+from hal.agent.networks import Encoder, device_of
+from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Obs, Replay, mark_options
+from hal.agent.subtasks import (
+    Exploration,
+    SubtaskState,
+    epsilon2_choice,
+    first_milestone,
+    greedy_choice,
+    weighted_choice,
+)
+from hal.config import Config, between
+from hal.log import Tally, tally_mask
+
+Info = dict[str, Any]
+
+
+class HierarchicalAgent:
+    """A meta-controller over subtasks, a controller over actions, and a mask between them."""
+
+    def __init__(
+        self, config: Config, encoder: Encoder, num_actions: int, milestones: tuple[str, ...]
+    ) -> None:
+        self.config = config
+        self.milestones = milestones
+        self.num_milestones = len(milestones)
+        device = device_of(config.device)
+        torch.manual_seed(config.seed)
+        streams = np.random.SeedSequence(config.seed).spawn(4)
+        self._act_rng, replay_rng, meta_rng, affordance_rng = map(np.random.default_rng, streams)
+        size = self.num_milestones
+        self.controller = Controller(config, encoder, size, num_actions, config.discount, device)
+        self.meta = MetaController(config, encoder, size, meta_rng, device)
+        self.affordances = Affordances(config, encoder, size, affordance_rng, device)
+        lanes = config.num_lanes
+        self.replay = Replay(config.replay_steps // lanes, lanes, encoder, size, replay_rng)
+        self.lanes = SubtaskState.new(lanes)
+        self.option_start = np.zeros(lanes, dtype=np.int64)  # rows
+        self.segment = np.arange(lanes)  # numbers of the present segments
+        self.is_resetting = np.zeros(lanes, dtype=np.bool_)  # the next step only resets
+        self.num_steps, self.num_vector_steps, self.num_successes = 0, 0, 0
+        self.tally = Tally()
+        self._acted_on: tuple[Obs, Info, np.ndarray] | None = None
+
+    # --- acting -----------------------------------------------------------------------------
+
+    def act(self, obs: Obs, info: Info) -> np.ndarray:
+        """Choose a subtask where there is none, and an action on every lane."""
+        explore = self.exploration()
+        chosen = np.flatnonzero(self.lanes.subtask == NONE)
+        mask, values = self.choose_subtasks(obs, info, self.lanes, chosen, explore, self._act_rng)
+        tally_mask(self.tally, mask, values, info, chosen, self.milestones)
+        self.meta.store(chosen, obs, mask)
+        self.meta.begin(chosen, obs)
+        self.option_start[chosen] = self.replay.num_rows
+        actions = self.controller.act(obs, self.lanes.subtask, explore.controller, self._act_rng)
+        self._acted_on = (obs, info, actions)
+        return actions
+
+    def exploration(self) -> Exploration:
+        """Return the present shares of random choices."""
+        config = self.config
+        successes = max(self.num_successes - config.first_successes, 0)
+        return Exploration(
+            between(config.controller_epsilon, self.num_steps / config.controller_anneal_steps),
+            between(config.meta_epsilon, successes / config.meta_anneal_successes),
+            between(config.mask_epsilon, successes / config.meta_anneal_successes),
+        )
+
+    def choose_subtasks(
+        self,
+        obs: Obs,
+        info: Info,
+        lanes: SubtaskState,
+        chosen: np.ndarray,
+        explore: Exploration,
+        rng: np.random.Generator,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Choose the subtasks of some lanes, epsilon^2-greedily.
+
+        Returns their masks and the meta-controller's values, (chosen, K) both.
+        """
+        if chosen.size == 0:
+            return np.zeros((0, self.num_milestones), np.bool_), np.zeros((0, self.num_milestones))
+        image, inventory = obs["image"][chosen], obs["inventory"][chosen]
+        truth = info["affordances"][chosen] if "affordances" in info else None
+        mask = self.mask(image, inventory, truth)
+        values = self.meta.values(image, inventory)
+        avoided = lanes.failed[chosen] if self.config.avoid_repeat else np.full(chosen.size, NONE)
+        counts = self.replay.events.counts
+        rarity = (counts.max() + 1.0) / (counts + 1.0) if self.config.count_weighted else 1.0
+        within = weighted_choice(mask * rarity, rng)
+        anything = rng.integers(self.num_milestones, size=chosen.size)
+        lanes.subtask[chosen] = epsilon2_choice(
+            greedy_choice(values, mask, avoided),
+            within,
+            within if self.config.mask == "oracle" else anything,
+            explore,
+            rng,
+        )
+        lanes.steps[chosen] = 0
+        return mask, values
+
+    def mask(
+        self, image: np.ndarray, inventory: np.ndarray, truth: np.ndarray | None
+    ) -> np.ndarray:
+        """Return which subtasks are considered, (batch, K) bool; never none."""
+        if self.config.mask == "learned":
+            return self.affordances.mask(image, inventory)
+        everything = np.ones((len(image), self.num_milestones), dtype=np.bool_)
+        if self.config.mask == "none":
+            return everything
+        if truth is None:
+            raise ValueError("the oracle needs an environment that tells its affordances")
+        return np.where(truth.any(axis=1, keepdims=True), truth, everything)
+
+    # --- observing --------------------------------------------------------------------------
+
+    def observe(
+        self,
+        obs: Obs,
+        reward: np.ndarray,
+        terminated: np.ndarray,
+        truncated: np.ndarray,
+        info: Info,
+    ) -> None:
+        """Write the step that led here; end options and episodes."""
+        assert self._acted_on is not None
+        before, info_before, actions = self._acted_on
+        is_valid = ~self.is_resetting
+        is_done = (terminated | truncated) & is_valid
+        milestone = np.where(is_valid, first_milestone(info["milestones"]), NONE)
+        subtask = self.lanes.subtask.copy()
+        is_ended = self.lanes.advance(milestone, is_done, self.config.max_option_steps) & is_valid
+        is_final = (milestone != NONE) | terminated
+        self.replay.add(
+            image=before["image"],
+            inventory=before["inventory"],
+            truth=info_before.get("affordances", False),
+            action=actions,
+            reward=reward,
+            subtask=subtask,
+            milestone=milestone,
+            end=np.where(is_ended, np.where(is_final, ENDS, CUT), CONTINUES),
+            is_valid=is_valid,
+            segment=self.segment,
+        )
+        least = 0.0 if self.config.ignore_penalties else -np.inf
+        self.meta.reward += np.where(is_valid, np.maximum(reward, least), 0.0)
+        ended = np.flatnonzero(is_ended)
+        self._end_options(ended, subtask[ended], milestone[ended])
+        self._end_episodes(np.flatnonzero(is_done), obs, terminated, milestone)
+        is_new = (milestone != NONE) | self.is_resetting
+        self.segment = self.segment + is_new * self.config.num_lanes
+        # A step that only resets pursues nothing: any subtask will do for it.
+        self.lanes.subtask[self.is_resetting] = NONE
+        self.lanes.failed[self.is_resetting] = NONE
+        self.lanes.subtask[is_done] = 0
+        self.is_resetting = is_done
+        self.num_steps += int(is_valid.sum())
+        self.num_vector_steps += 1
+
+    def _end_options(self, lanes: np.ndarray, subtasks: np.ndarray, collected: np.ndarray) -> None:
+        starts = self.option_start[lanes]
+        has = collected != NONE
+        rows = self.replay.num_rows
+        mark_options(self.replay.hindsight, lanes[has], starts[has], rows, collected[has])
+        if self.config.mask == "learned":
+            self.affordances.add(self.replay, lanes, starts, subtasks, collected)
+        self.meta.end(lanes, subtasks, collected)
+        is_success = subtasks == collected
+        self.tally.add("subpolicy/success", is_success)
+        for subtask in np.unique(subtasks):
+            name = f"subpolicy/success/{self.milestones[subtask]}"
+            self.tally.add(name, is_success[subtasks == subtask])
+
+    def _end_episodes(
+        self, lanes: np.ndarray, obs: Obs, terminated: np.ndarray, milestone: np.ndarray
+    ) -> None:
+        everything = np.ones((lanes.size, self.num_milestones), dtype=np.bool_)
+        has_future = ~terminated[lanes] & self.config.bootstrap_truncation
+        self.meta.store(lanes, obs, everything, has_future)
+        for lane in lanes:
+            is_success = bool(milestone[lane] == self.num_milestones - 1 and terminated[lane])
+            self.meta.finish_episode(int(lane), is_success)
+            self.num_successes += is_success
+            self.tally.add("episode/success", float(is_success))
+
+    # --- learning ---------------------------------------------------------------------------
+
+    def update(self) -> None:
+        """Train whatever is due after a step of all lanes."""
+        config = self.config
+        if self.num_steps < config.warmup_steps or not self.replay.has_window(config.window):
+            return
+        self._set_learning_rates()
+        windows = self.replay.draw_windows(config.batch_windows, config.window, config.event_share)
+        lessons = subtask_lessons(windows, config.use_hindsight, config.step_penalty)
+        self.tally.add_all(self.controller.update(windows, lessons))
+        if self.num_successes > 0 and self.num_vector_steps % config.meta_every == 0:
+            self.tally.add_all(self.meta.update())
+        if config.mask != "learned":
+            return
+        every = max(config.filter_every_steps // config.num_lanes, 1)
+        if config.use_filter and self.num_vector_steps % every == 0:
+            self.affordances.refresh_filter()
+        if self.num_vector_steps % config.context_every == 0:
+            self.affordances.update(self.replay, self.tally)
+
+    def _set_learning_rates(self) -> None:
+        share = between((1.0, self.config.final_rate_share), self.num_steps / self.config.steps)
+        for optimizer, rate in (
+            (self.controller.optimizer, self.config.learning_rate),
+            (self.meta.optimizer, self.config.meta_learning_rate),
+            (self.affordances.optimizer, self.config.context_learning_rate),
+        ):
+            optimizer.param_groups[0]["lr"] = rate * share

@@ -1,0 +1,271 @@
+"""Experience: rows of steps per lane, meta transitions, and examples of affordances.
+
+All are rings of plain arrays. A row holds the observation before a step and what the step did; the
+observation after it is the lane's next row, also at an episode's end (next-step autoreset).
+"""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from hal.agent.networks import Encoder
+
+Obs = dict[str, np.ndarray]
+NONE = -1
+# How a step ended its option: not at all; for good; or cut off, with a future that still counts.
+CONTINUES, ENDS, CUT = range(3)
+
+
+class Windows(NamedTuple):
+    """Runs of consecutive rows, (batch, length) each, the observations one longer."""
+
+    image: np.ndarray
+    inventory: np.ndarray
+    action: np.ndarray
+    reward: np.ndarray
+    subtask: np.ndarray
+    milestone: np.ndarray
+    hindsight: np.ndarray
+    end: np.ndarray
+    is_valid: np.ndarray
+
+
+class Replay:
+    """A ring of rows, (capacity, lanes, ...), and where the milestones are in it."""
+
+    def __init__(
+        self,
+        capacity: int,
+        num_lanes: int,
+        encoder: Encoder,
+        num_milestones: int,
+        rng: np.random.Generator,
+    ) -> None:
+        shape = (capacity, num_lanes)
+        self.capacity = capacity
+        self.num_lanes = num_lanes
+        self.image = np.zeros((*shape, *encoder.view), dtype=np.uint8)
+        self.inventory = np.zeros((*shape, encoder.num_counts), dtype=np.int16)
+        self.truth = np.zeros((*shape, num_milestones), dtype=np.bool_)
+        self.action = np.zeros(shape, dtype=np.int64)
+        self.reward = np.zeros(shape, dtype=np.float32)
+        self.subtask = np.zeros(shape, dtype=np.int64)
+        self.milestone = np.full(shape, NONE, dtype=np.int64)
+        self.hindsight = np.full(shape, NONE, dtype=np.int64)  # what the row's option collected
+        self.end = np.zeros(shape, dtype=np.uint8)
+        self.is_valid = np.zeros(shape, dtype=np.bool_)  # not the step that only resets
+        self.segment = np.zeros(shape, dtype=np.int64)
+        self.num_rows = 0  # ever written; row i is at i % capacity
+        self.events = Events(num_milestones, capacity=8192)
+        self._rng = rng
+
+    @property
+    def oldest(self) -> int:
+        """The oldest row that has not been overwritten."""
+        return max(0, self.num_rows - self.capacity)
+
+    def add(self, **fields: np.ndarray) -> int:
+        """Write one row of every lane; return its number."""
+        at = self.num_rows % self.capacity
+        for name, values in fields.items():
+            getattr(self, name)[at] = values
+        self.hindsight[at] = NONE
+        lanes = np.flatnonzero(fields["milestone"] != NONE)
+        self.events.add(fields["milestone"][lanes], self.num_rows, lanes)
+        self.num_rows += 1
+        return self.num_rows - 1
+
+    def has_window(self, length: int) -> bool:
+        """Tell whether there are enough rows for a run of this length."""
+        return self.num_rows > length
+
+    def draw_windows(self, size: int, length: int, event_share: float) -> Windows:
+        """Draw runs of rows, a share of them around milestones, each milestone as often."""
+        first, last = self.oldest, self.num_rows - 1 - length
+        starts = self._rng.integers(first, last + 1, size=size)
+        lanes = self._rng.integers(self.num_lanes, size=size)
+        num_events = int(size * event_share)
+        rows, event_lanes = self.events.draw(num_events, first, self._rng)
+        offsets = self._rng.integers(length, size=rows.size)
+        starts[: rows.size] = np.clip(rows - offsets, first, last)
+        lanes[: rows.size] = event_lanes
+        at = (starts[:, np.newaxis] + np.arange(length + 1)) % self.capacity
+        lane = np.broadcast_to(lanes[:, np.newaxis], at.shape)
+        steps, step_lane = at[:, :-1], lane[:, :-1]
+        return Windows(
+            image=self.image[at, lane],
+            inventory=self.inventory[at, lane],
+            action=self.action[steps, step_lane],
+            reward=self.reward[steps, step_lane],
+            subtask=self.subtask[steps, step_lane],
+            milestone=self.milestone[steps, step_lane],
+            hindsight=self.hindsight[steps, step_lane],
+            end=self.end[steps, step_lane],
+            is_valid=self.is_valid[steps, step_lane],
+        )
+
+    def draw_triplets(
+        self, size: int, sigma: float, num_negatives: int, same_lane_share: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Draw places (row, lane): anchors (n, 2), positives (n, 2), negatives (n, m, 2).
+
+        A positive is of the anchor's segment, at a normally distributed distance in time; the
+        negatives are of other segments, a share of them of the same lane.
+        """
+        first, last = self.oldest, self.num_rows - 1
+        rows = self._rng.integers(first, last + 1, size=size)
+        lanes = self._rng.integers(self.num_lanes, size=size)
+        segments = self.segment[rows % self.capacity, lanes]
+        tries = np.rint(self._rng.normal(0, sigma, size=(size, 8))).astype(np.int64)
+        near = np.clip(rows[:, np.newaxis] + tries, first, last)
+        is_good = (near != rows[:, np.newaxis]) & (
+            self.segment[near % self.capacity, lanes[:, np.newaxis]] == segments[:, np.newaxis]
+        )
+        positives = near[np.arange(size), is_good.argmax(axis=1)]
+        far = self._rng.integers(first, last + 1, size=(size, num_negatives))
+        far_lanes = self._rng.integers(self.num_lanes, size=(size, num_negatives))
+        is_same = self._rng.random((size, num_negatives)) < same_lane_share
+        far_lanes = np.where(is_same, lanes[:, np.newaxis], far_lanes)
+        is_other = self.segment[far % self.capacity, far_lanes] != segments[:, np.newaxis]
+        # A candidate of the anchor's own segment gives way to one that is not.
+        stand_in = np.where(is_other, np.arange(num_negatives), is_other.argmax(axis=1)[:, None])
+        far = np.take_along_axis(far, stand_in, axis=1)
+        far_lanes = np.take_along_axis(far_lanes, stand_in, axis=1)
+        keep = is_good.any(axis=1) & is_other.any(axis=1)
+        keep &= self.is_valid[rows % self.capacity, lanes]
+        anchors = np.stack([rows % self.capacity, lanes], axis=1)[keep]
+        positive = np.stack([positives % self.capacity, lanes], axis=1)[keep]
+        negative = np.stack([far % self.capacity, far_lanes], axis=2)[keep]
+        return anchors, positive, negative
+
+
+class Events:
+    """Where each milestone was last collected, a ring per milestone."""
+
+    def __init__(self, num_milestones: int, capacity: int) -> None:
+        self.capacity = capacity
+        self.rows = np.zeros((num_milestones, capacity), dtype=np.int64)
+        self.lanes = np.zeros((num_milestones, capacity), dtype=np.int64)
+        self.counts = np.zeros(num_milestones, dtype=np.int64)  # ever collected
+        self.gone = np.zeros(num_milestones, dtype=np.int64)  # of these, no longer in the replay
+
+    def add(self, milestones: np.ndarray, row: int, lanes: np.ndarray) -> None:
+        """Note that these milestones were collected in this row."""
+        for milestone, lane in zip(milestones, lanes, strict=True):
+            at = self.counts[milestone] % self.capacity
+            self.rows[milestone, at] = row
+            self.lanes[milestone, at] = lane
+            self.counts[milestone] += 1
+
+    def draw(
+        self, size: int, oldest: int, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Draw events of uniformly drawn milestones, as far as the replay still has some."""
+        self._forget(oldest)
+        known = np.flatnonzero(self.counts > self.gone)
+        if known.size == 0:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        milestones = known[rng.integers(known.size, size=size)]
+        at = rng.integers(self.gone[milestones], self.counts[milestones]) % self.capacity
+        return self.rows[milestones, at], self.lanes[milestones, at]
+
+    def _forget(self, oldest: int) -> None:
+        self.gone = np.maximum(self.gone, self.counts - self.capacity)
+        for milestone in range(self.counts.size):
+            while (
+                self.gone[milestone] < self.counts[milestone]
+                and self.rows[milestone, self.gone[milestone] % self.capacity] < oldest
+            ):
+                self.gone[milestone] += 1
+
+
+class MetaReplay:
+    """A ring of the meta-controller's transitions."""
+
+    def __init__(self, capacity: int, encoder: Encoder, num_milestones: int) -> None:
+        self.capacity = capacity
+        self.image = np.zeros((capacity, *encoder.view), dtype=np.uint8)
+        self.inventory = np.zeros((capacity, encoder.num_counts), dtype=np.int16)
+        self.next_image = np.zeros_like(self.image)
+        self.next_inventory = np.zeros_like(self.inventory)
+        self.next_mask = np.zeros((capacity, num_milestones), dtype=np.bool_)
+        self.subtask = np.zeros(capacity, dtype=np.int64)
+        self.reward = np.zeros(capacity, dtype=np.float32)
+        self.discount = np.zeros(capacity, dtype=np.float32)
+        self.lower_bound = np.full(capacity, -np.inf, dtype=np.float32)  # a return that was had
+        self.num_added = 0
+
+    def __len__(self) -> int:
+        """Return how many transitions can be drawn."""
+        return min(self.num_added, self.capacity)
+
+    def add(self, **fields: np.ndarray) -> np.ndarray:
+        """Write a batch of transitions; return where they are."""
+        size = len(fields["subtask"])
+        at = (self.num_added + np.arange(size)) % self.capacity
+        for name, values in fields.items():
+            getattr(self, name)[at] = values
+        self.lower_bound[at] = -np.inf
+        self.num_added += size
+        return at
+
+
+class Drawn(NamedTuple):
+    """A batch of examples."""
+
+    image: np.ndarray
+    inventory: np.ndarray
+    truth: np.ndarray  # whether the milestone was really afforded
+
+
+class Examples:
+    """States labelled as positive or negative for each milestone, a ring per milestone."""
+
+    def __init__(self, capacity: int, encoder: Encoder, num_milestones: int) -> None:
+        self.image = np.zeros((num_milestones, capacity, *encoder.view), dtype=np.uint8)
+        self.inventory = np.zeros((num_milestones, capacity, encoder.num_counts), dtype=np.int16)
+        self.parity = np.zeros((num_milestones, capacity), dtype=np.uint8)
+        self.truth = np.zeros((num_milestones, capacity), dtype=np.bool_)
+        self.counts = np.zeros(num_milestones, dtype=np.int64)  # ever written
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """How many examples each milestone has."""
+        return np.minimum(self.counts, self.image.shape[1])
+
+    def draw(self, milestones: np.ndarray, rng: np.random.Generator) -> "Drawn":
+        """Draw one example for each of these milestones."""
+        at = rng.integers(self.sizes[milestones])
+        return Drawn(
+            self.image[milestones, at], self.inventory[milestones, at], self.truth[milestones, at]
+        )
+
+    def add_options(
+        self,
+        replay: Replay,
+        lanes: np.ndarray,
+        starts: np.ndarray,
+        milestones: np.ndarray,
+        parities: np.ndarray,
+    ) -> None:
+        """Copy the rows from each start to the newest, as examples for these milestones."""
+        for lane, start, milestone, parity in zip(lanes, starts, milestones, parities, strict=True):
+            rows = np.arange(start, replay.num_rows)
+            at = (self.counts[milestone] + np.arange(rows.size)) % self.image.shape[1]
+            source = rows % replay.capacity
+            self.image[milestone, at] = replay.image[source, lane]
+            self.inventory[milestone, at] = replay.inventory[source, lane]
+            self.truth[milestone, at] = replay.truth[source, lane, milestone]
+            self.parity[milestone, at] = parity
+            self.counts[milestone] += rows.size
+
+
+@numba.njit(cache=True)
+def mark_options(
+    hindsight: np.ndarray, lanes: np.ndarray, starts: np.ndarray, stop: int, milestones: np.ndarray
+) -> None:
+    """Write into every row of these options what the option collected."""
+    for i in range(lanes.size):
+        for row in range(starts[i], stop):
+            hindsight[row % hindsight.shape[0], lanes[i]] = milestones[i]

@@ -1,0 +1,82 @@
+"""Options: what each lane pursues, when that ends, and how the next subtask is chosen."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hal.agent.replay import NONE
+
+
+@dataclass
+class SubtaskState:
+    """What each lane is pursuing."""
+
+    subtask: np.ndarray  # (lanes,) NONE where one is to be chosen
+    steps: np.ndarray  # (lanes,) of the present option
+    failed: np.ndarray  # (lanes,) the subtask that has just timed out, else NONE
+
+    @classmethod
+    def new(cls, num_lanes: int) -> "SubtaskState":
+        """Return lanes that have no subtask yet."""
+        return cls(
+            np.full(num_lanes, NONE), np.zeros(num_lanes, dtype=np.int64), np.full(num_lanes, NONE)
+        )
+
+    def advance(self, milestone: np.ndarray, is_done: np.ndarray, max_steps: int) -> np.ndarray:
+        """Count a step; end options at any milestone, a timeout or an episode's end.
+
+        Returns which lanes' options ended.
+        """
+        self.steps += 1
+        is_ended = (milestone != NONE) | is_done | (self.steps >= max_steps)
+        is_timeout = is_ended & (milestone == NONE) & ~is_done
+        self.failed = np.where(is_timeout, self.subtask, np.where(is_ended, NONE, self.failed))
+        self.subtask = np.where(is_ended, NONE, self.subtask)
+        self.steps[is_ended] = 0
+        return is_ended
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """Shares of random choices."""
+
+    controller: float  # actions
+    meta: float  # subtasks, among all
+    mask: float  # subtasks, within the mask
+
+
+GREEDY = Exploration(controller=0.0, meta=0.0, mask=0.0)
+
+
+def first_milestone(milestones: np.ndarray) -> np.ndarray:
+    """Return the milestone of each lane's step, (lanes,), NONE where there is none."""
+    return np.where(milestones.any(axis=1), milestones.argmax(axis=1), NONE)
+
+
+def greedy_choice(values: np.ndarray, mask: np.ndarray, avoided: np.ndarray) -> np.ndarray:
+    """Return the best subtask within the mask, not the avoided one if there is another."""
+    preferred = mask.copy()
+    lanes = np.flatnonzero(avoided != NONE)
+    preferred[lanes, avoided[lanes]] = False
+    none_left = ~preferred.any(axis=1)
+    preferred[none_left] = mask[none_left]
+    return np.where(preferred, values, -np.inf).argmax(axis=1)
+
+
+def weighted_choice(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw one column of each row, in proportion to its weights."""
+    ticket = rng.random(len(weights)) * weights.sum(axis=1)
+    return (weights.cumsum(axis=1) <= ticket[:, np.newaxis]).sum(axis=1)
+
+
+def epsilon2_choice(
+    greedy: np.ndarray,
+    within: np.ndarray,
+    anything: np.ndarray,
+    explore: Exploration,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Choose epsilon^2-greedily: within the mask, anything, or else the greedy one."""
+    draw = rng.random(greedy.size)
+    others = np.where(draw < explore.mask + explore.meta, anything, greedy)
+    return np.where(draw < explore.mask, within, others)

@@ -1,0 +1,71 @@
+"""Episodes of an agent that does not learn: success, length, coverage."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from hal.agent.hierarchical import HierarchicalAgent
+from hal.agent.rainbow import RainbowAgent
+from hal.agent.replay import NONE
+from hal.agent.subtasks import GREEDY, Exploration, SubtaskState, first_milestone
+from hal.envs import GridVectorEnv
+
+EVALUATION_SEED = 10**6  # far from the seeds of training
+
+
+@dataclass(frozen=True)
+class Episodes:
+    """One entry per episode."""
+
+    success: np.ndarray
+    length: np.ndarray
+    covered: np.ndarray  # (episodes, K) bool, milestones collected
+
+    def summary(self, milestones: tuple[str, ...]) -> dict[str, float]:
+        """Return rates, with the success rate's 95% interval (Wilson)."""
+        test = stats.binomtest(int(self.success.sum()), self.success.size)
+        interval = test.proportion_ci(0.95, method="wilson")
+        covered = self.covered.mean(axis=0)
+        return {
+            "success": float(self.success.mean()),
+            "success_low": float(interval.low),
+            "success_high": float(interval.high),
+            "length": float(self.length.mean()),
+            **{
+                f"coverage/{name}": float(share)
+                for name, share in zip(milestones, covered, strict=True)
+            },
+        }
+
+
+def evaluate(
+    agent: HierarchicalAgent | RainbowAgent,
+    num_episodes: int = 200,
+    seed: int = EVALUATION_SEED,
+    explore: Exploration = GREEDY,
+    max_steps: int | None = None,
+) -> Episodes:
+    """Play one episode on each of as many fresh lanes, by default of the game's full length."""
+    env = GridVectorEnv(agent.config.task, num_episodes, max_steps=max_steps)
+    rng = np.random.default_rng(seed)
+    obs, info = env.reset(seed=seed)
+    lanes = SubtaskState.new(num_episodes)
+    active = np.arange(num_episodes)
+    success = np.zeros(num_episodes, dtype=np.bool_)
+    length = np.zeros(num_episodes, dtype=np.int64)
+    covered = np.zeros(info["milestones"].shape, dtype=np.bool_)
+    actions = np.zeros(num_episodes, dtype=np.int64)
+    while active.size:
+        chosen = active[lanes.subtask[active] == NONE]
+        agent.choose_subtasks(obs, info, lanes, chosen, explore, rng)
+        here = {name: batch[active] for name, batch in obs.items()}
+        actions[active] = agent.controller.act(here, lanes.subtask[active], explore.controller, rng)
+        obs, _, terminated, truncated, info = env.step(actions)
+        is_done = terminated | truncated
+        lanes.advance(first_milestone(info["milestones"]), is_done, agent.config.max_option_steps)
+        length[active] += 1
+        covered[active] |= info["milestones"][active]
+        success[active] = terminated[active]
+        active = active[~is_done[active]]
+    return Episodes(success, length, covered)
