@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench-env clean
+.PHONY: demo test lint bench-env bench-learn bench-train clean
 
 demo: .venv/.installed
 	$(BIN)/hal play treasure --scripted --text --seed 3 --gif demo.gif
@@ -14,6 +14,12 @@ lint: .venv/.installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+bench-learn: .venv/.installed
+	$(BIN)/python -m benchmarks.learn
+
+bench-train: .venv/.installed
+	$(BIN)/python -m benchmarks.train
 
 bench-env: .venv/.installed-bench
 	$(BIN)/python -m benchmarks.env

@@ -1,0 +1,114 @@
+"""Steps and CPU seconds until methods solve tasks: `make bench-learn`.
+
+Each run's evaluations are appended to results/learn/TASK-METHOD-SEED.jsonl as they come; a run that
+has its last line there is not run again. `e05` keeps 5% exploration at both levels, `e0` is greedy.
+"""
+
+import json
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+
+from hal.agent.subtasks import GREEDY, Exploration
+from hal.config import make_config
+from hal.evaluate import evaluate
+from hal.train import Agent, train
+
+MODES = {"e05": Exploration(controller=0.05, meta=0.05, mask=0.0), "e0": GREEDY}
+LEVELS = (0.8, 0.95)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Which runs."""
+
+    tasks: tuple[str, ...] = ("treasure", "iron")
+    """Tasks."""
+    methods: tuple[str, ...] = ("oracle", "hal", "hal-fnf", "hr+her", "hr", "rainbow")
+    """Methods."""
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    """Seeds."""
+    steps: int = 2_000_000
+    """Environment steps of each run."""
+    every: int = 200_000
+    """Environment steps between two evaluations."""
+    episodes: int = 200
+    """Episodes per evaluation."""
+    jobs: int = 2
+    """Runs at once, one thread each."""
+    out: Path = Path("results/learn")
+    """Where the evaluations are kept."""
+
+
+def run(bench: Bench, task: str, method: str, seed: int) -> None:
+    """Do one run, unless it is done."""
+    path = bench.out / f"{task}-{method}-{seed}.jsonl"
+    if path.exists() and read(path)[-1]["steps"] >= bench.steps:
+        return
+    path.unlink(missing_ok=True)
+
+    def report(metrics: dict[str, Any], agent: Agent) -> None:
+        for name, explore in MODES.items():
+            episodes = evaluate(agent, bench.episodes, explore=explore)
+            metrics[name] = float(episodes.success.mean())
+        with path.open("a") as file:
+            file.write(json.dumps(metrics) + "\n")
+
+    train(make_config(task, method, seed=seed, steps=bench.steps), report, bench.every)
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Return a run's evaluations."""
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def reached(lines: list[dict[str, Any]], mode: str, level: float) -> dict[str, Any] | None:
+    """Return the first of two consecutive evaluations at this level."""
+    for first, second in pairwise(lines):
+        if min(first[mode], second[mode]) >= level:
+            return first
+    return None
+
+
+def table(bench: Bench) -> str:
+    """Return medians over seeds, and how many seeds got there."""
+    titles = [f"{mode} >= {level:.0%}" for mode in MODES for level in LEVELS]
+    rows = [f"{'':22}" + "".join(title.center(26) for title in titles)]
+    for task in bench.tasks:
+        for method in bench.methods:
+            runs = [read(path) for path in sorted(bench.out.glob(f"{task}-{method}-[0-9]*.jsonl"))]
+            cells = [cell(runs, mode, level) for mode in MODES for level in LEVELS]
+            rows.append(f"{task + ' ' + method:22}" + "".join(text.center(26) for text in cells))
+    return "\n".join(rows)
+
+
+def cell(runs: list[list[dict[str, Any]]], mode: str, level: float) -> str:
+    """Return the median time and steps of the runs that reached the level."""
+    hits = [hit for lines in runs if (hit := reached(lines, mode, level))]
+    if not hits:
+        return f"0/{len(runs)}"
+    seconds = float(np.median([hit["cpu_seconds"] for hit in hits]))
+    steps = float(np.median([hit["steps"] for hit in hits]))
+    return f"{seconds:.0f} s, {steps / 1e6:.2f}M, {len(hits)}/{len(runs)}"
+
+
+def main(bench: Bench) -> None:
+    """Run what is missing, then print the table."""
+    bench.out.mkdir(parents=True, exist_ok=True)
+    jobs = [(t, m, s) for s in bench.seeds for t in bench.tasks for m in bench.methods]
+    with ProcessPoolExecutor(bench.jobs, mp_context=get_context("spawn")) as pool:
+        futures = [pool.submit(run, bench, *job) for job in jobs]
+        for job, future in zip(jobs, futures, strict=True):
+            future.result()
+            print("done:", *job, flush=True)
+    print(table(bench))
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Bench))
