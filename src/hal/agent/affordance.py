@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from hal.agent.losses import classifier_loss, nearest_distances, tolerance_bound, triplet_loss
-from hal.agent.networks import Context, Encoder
+from hal.agent.networks import Context, Encoder, descend
 from hal.agent.replay import NONE, Examples, Replay
 from hal.config import Config
 from hal.log import Tally
@@ -85,10 +85,7 @@ class Affordances:
             losses.append(self._classify(heads, tally))
         if not losses:
             return
-        self.optimizer.zero_grad()
-        torch.stack(losses).sum().backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(self.context.parameters(), self.config.clip)
-        self.optimizer.step()
+        descend(torch.stack(losses).sum(), self.context, self.optimizer, self.config.clip)
 
     def _is_trained(self) -> np.ndarray:
         """Tell which heads have both positives and negatives; others cannot be trained."""

@@ -7,7 +7,7 @@ import torch
 
 from hal.agent.bags import Bag
 from hal.agent.losses import lambda_returns, q_loss
-from hal.agent.networks import Encoder, GoalQ, target_of, update_target
+from hal.agent.networks import Encoder, GoalQ, descend, target_of, update_target
 from hal.agent.replay import NONE, Obs, Windows
 from hal.config import Config
 
@@ -91,12 +91,9 @@ class Controller:
         action = torch.from_numpy(windows.action[row, step]).to(self.device)
         chosen = values.gather(1, action[:, None])[:, 0]
         loss = q_loss(chosen, torch.from_numpy(returns).to(self.device))
-        self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip)
-        self.optimizer.step()
+        norm = descend(loss, self.network, self.optimizer, self.config.clip)
         update_target(self.target, self.network, self.config.target_rate)
-        return {"loss/controller": loss.item(), "gradient/controller": norm.item()}
+        return {"loss/controller": loss.item(), "gradient/controller": norm}
 
     def _encode(self, windows: Windows, row: np.ndarray, step: np.ndarray) -> Bag:
         return self.encoder(windows.image[row, step], windows.inventory[row, step], self.device)

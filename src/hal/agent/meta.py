@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from hal.agent.losses import q_loss
-from hal.agent.networks import DuelingValues, Encoder, target_of, update_target
+from hal.agent.networks import DuelingValues, Encoder, descend, target_of, update_target
 from hal.agent.replay import NONE, MetaReplay, Obs
 from hal.config import Config
 
@@ -110,9 +110,6 @@ class MetaController:
             returns = torch.maximum(bootstrapped, tensor(replay.lower_bound))
         chosen = self.network(bag).gather(1, tensor(replay.subtask)[:, None])[:, 0]
         loss = q_loss(chosen, returns)
-        self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip)
-        self.optimizer.step()
+        norm = descend(loss, self.network, self.optimizer, self.config.clip)
         update_target(self.target, self.network, self.config.target_rate)
-        return {"loss/meta": loss.item(), "gradient/meta": norm.item()}
+        return {"loss/meta": loss.item(), "gradient/meta": norm}

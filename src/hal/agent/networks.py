@@ -150,6 +150,17 @@ class Context(nn.Module):
         return context
 
 
+def descend(
+    loss: Tensor, network: nn.Module, optimizer: torch.optim.Optimizer, clip: float
+) -> float:
+    """Take one step down a loss, the gradient's norm bounded; return the norm before that."""
+    optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    norm = nn.utils.clip_grad_norm_(network.parameters(), clip)
+    optimizer.step()
+    return norm.item()
+
+
 def target_of(network: Network) -> Network:
     """Return a copy that is not trained."""
     return copy.deepcopy(network).requires_grad_(False)
