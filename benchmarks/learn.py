@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import tyro
 
-from hal.agent.subtasks import GREEDY, Exploration
-from hal.config import make_config
+from hal.config import GREEDY, Exploration
 from hal.evaluate import evaluate
+from hal.presets import make_config
 from hal.train import Agent, train
 
 MODES = {"e05": Exploration(controller=0.05, meta=0.05, mask=0.0), "e0": GREEDY}

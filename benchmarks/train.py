@@ -11,9 +11,9 @@ import torch
 import tyro
 
 from hal.agent.hierarchical import HierarchicalAgent
-from hal.config import make_config
 from hal.envs import GridVectorEnv
-from hal.train import make_agent
+from hal.presets import make_config
+from hal.train import background_of, make_agent
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def main(bench: Bench) -> None:
     config = make_config(bench.task, bench.method)
     env = GridVectorEnv(config.task, config.num_lanes, max_steps=config.horizon)
     obs, info = env.reset(seed=0)
-    agent = make_agent(config, env, obs["image"])
+    agent = make_agent(config, env, background_of(obs["image"]))
     assert isinstance(agent, HierarchicalAgent)
     watch = Stopwatch()
     for owner, method, name in (

@@ -9,25 +9,26 @@ import pytest
 import torch
 from torch import nn
 
-from hal.agent.bags import bag_sum, goal_bag_sum
+from hal.agent.bags import bag_sum
+from hal.agent.embedding import BagEncoder, GoalQ
 from hal.agent.hierarchical import HierarchicalAgent
-from hal.agent.networks import Encoder, GoalQ, target_of, update_target
+from hal.agent.networks import Target
 from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Examples, MetaReplay, Replay, mark_options
 from hal.agent.subtasks import (
-    Exploration,
     SubtaskState,
     epsilon2_choice,
     first_milestone,
     greedy_choice,
     weighted_choice,
 )
-from hal.config import METHODS, make_config
+from hal.config import Exploration
 from hal.envs import GridVectorEnv
 from hal.evaluate import evaluate
-from hal.train import make_agent, train
+from hal.presets import METHODS, make_config
+from hal.train import background_of, make_agent, train
 
 CPU = torch.device("cpu")
-ENCODER = Encoder(view=(3, 3), num_codes=4, num_counts=2, background=1)
+ENCODER = BagEncoder(view=(3, 3), num_codes=4, num_counts=2, background=1)
 TINY: dict[str, Any] = {
     "num_lanes": 16,
     "steps": 3_000,
@@ -37,7 +38,10 @@ TINY: dict[str, Any] = {
     "meta_width": 16,
     "context_width": 16,
     "knn_n": 20,
-    "filter_every_steps": 500,
+    "filter_every": 500,
+    "update_every": 16,
+    "meta_every": 16,
+    "context_every": 32,
     "batch_windows": 4,
     "horizon": 100,
 }
@@ -51,28 +55,17 @@ def random_obs(rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndar
 
 
 def test_bags_sum_and_differentiate_like_dense_layers() -> None:
-    rng = np.random.default_rng(0)
-    image, counts = random_obs(rng, 6)
-    bag = ENCODER(image, counts, CPU)
+    image, counts = random_obs(np.random.default_rng(0), 6)
     table = torch.randn(36, 5, requires_grad=True)
-    places = torch.randn(9, 5, requires_grad=True)
-    interest = torch.randn(3, 4, requires_grad=True)
-    goals = torch.tensor([0, 1, 2, 1, 0, 2])
-    fast = bag_sum(table, bag) + goal_bag_sum(places, interest, bag, goals)
-
+    fast = bag_sum(table, ENCODER(image, counts, CPU))
     one_hot = nn.functional.one_hot(torch.from_numpy(image.reshape(6, 9)).long(), 4).float()
     one_hot[:, :, ENCODER.background] = 0
     dense = one_hot.flatten(1) @ table
-    dense = dense + torch.einsum("bcv,bv,cw->bw", one_hot, interest[goals], places)
     torch.testing.assert_close(fast, dense)
     weights = torch.randn_like(fast)
-    leaves = (table, places, interest)
-    for mine, other in zip(
-        torch.autograd.grad((fast * weights).sum(), leaves),
-        torch.autograd.grad((dense * weights).sum(), leaves),
-        strict=True,
-    ):
-        torch.testing.assert_close(mine, other)
+    (mine,) = torch.autograd.grad((fast * weights).sum(), table)
+    (other,) = torch.autograd.grad((dense * weights).sum(), table)
+    torch.testing.assert_close(mine, other)
 
 
 def test_counts_are_read_as_thermometers() -> None:
@@ -80,14 +73,18 @@ def test_counts_are_read_as_thermometers() -> None:
     assert counts.tolist() == [[1, 1, 1, 0, 0, 1, 1, 1, 1, 1]]
 
 
-def test_target_moves_by_its_rate() -> None:
-    network = GoalQ(ENCODER, 8, 3, 4)
-    target = target_of(network)
+def test_target_moves_by_its_rate_when_it_is_time() -> None:
+    network = nn.Linear(2, 3)
+    soft, hard = Target(network, rate=0.25, every=1), Target(network, rate=1.0, every=3)
     with torch.no_grad():
-        network.out.bias.add_(1.0)
-    update_target(target, network, 0.25)
-    torch.testing.assert_close(target.out.bias, network.out.bias - 0.75)
-    assert not any(parameter.requires_grad for parameter in target.parameters())
+        network.bias.add_(1.0)
+    soft.follow(network)
+    torch.testing.assert_close(dict(soft.network.named_parameters())["bias"], network.bias - 0.75)
+    for is_moved in (False, False, True, True):
+        hard.follow(network)
+        bias = dict(hard.network.named_parameters())["bias"]
+        assert torch.equal(bias, network.bias) == is_moved
+    assert not any(parameter.requires_grad for parameter in soft.network.parameters())
 
 
 def test_no_tensor_is_made_on_a_fixed_device() -> None:
@@ -248,7 +245,7 @@ def tiny_agent(method: str = "hal", **overrides: Any) -> tuple[HierarchicalAgent
     config = make_config("stick", method, **{**TINY, **overrides})
     env = GridVectorEnv("stick", config.num_lanes, max_steps=config.horizon)
     obs, _ = env.reset(seed=0)
-    agent = make_agent(config, env, obs["image"])
+    agent = make_agent(config, env, background_of(obs["image"]))
     assert isinstance(agent, HierarchicalAgent)
     return agent, env
 
@@ -400,6 +397,7 @@ def _without_times(line: dict[str, Any]) -> dict[str, Any]:
 def test_hal_learns_a_two_milestone_chain() -> None:
     config = make_config("wood", "hal", steps=60_000, num_lanes=64, replay_steps=60_000, seed=3)
     config = replace(config, warmup_steps=2_000, controller_anneal_steps=20_000)
+    config = replace(config, update_every=64, meta_every=128, context_every=128)
     log: list[dict[str, Any]] = []
     agent = train(config, lambda line, _: log.append(line), report_every=20_000)
     assert evaluate(agent, 100, max_steps=500).success.mean() >= 0.9

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from hal.config import METHODS
 from hal.envs.rules import CRAFTING, TREASURE
 from hal.envs.single import GridEnv
 from hal.envs.window import Window
 from hal.play import key_help, key_table, play_by_hand, play_in_window
+from hal.presets import METHODS
 
 HAL = str(Path(sys.executable).parent / "hal")
 

@@ -59,8 +59,11 @@ def test_a_milestone_ends_the_return_and_a_cut_does_not() -> None:
 
 
 def test_q_loss_is_the_mean_huber_loss() -> None:
-    loss = q_loss(torch.tensor([0.0, 0.5, 3.0]), torch.tensor([0.0, 0.0, 0.0]))
+    values, returns = torch.tensor([0.0, 0.5, 3.0]), torch.tensor([0.0, 0.0, 0.0])
+    loss = q_loss(values, returns, torch.ones(3))
     assert loss.item() == pytest.approx((0 + 0.5 * 0.25 + 2.5) / 3)
+    loss = q_loss(values, returns, torch.tensor([1.0, 0.2, 0.4]))
+    assert loss.item() == pytest.approx((0 + 0.2 * 0.5 * 0.25 + 0.4 * 2.5) / 3)
 
 
 def test_triplet_loss_takes_the_hardest_negative() -> None:

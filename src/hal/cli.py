@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 import tyro
 
 from hal import ENV_IDS, GridEnv, __version__
-from hal.config import METHODS, make_config
 from hal.play import play_in_terminal, play_in_window, play_script
+from hal.presets import METHODS, make_config
 from hal.run import run_training
 
 

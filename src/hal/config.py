@@ -1,18 +1,30 @@
-"""Everything that can be set about a run, and the presets: methods and scales."""
+"""Everything that can be set about a run."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
-from hal.envs.options import REWARDS
-from hal.envs.rules import game_of_task
+from hal.envs.options import Options
 
-MASKS = ("learned", "oracle", "none")
-DEVICES = ("cpu", "cuda", "auto")
+RARITIES = {
+    "inverse": "1 / (1 + how often it was collected)",
+    "difference": "most often collected - how often it was + 1",
+    "none": "all alike",
+}
+CHOICES: dict[str, tuple[str, ...]] = {
+    "preset": ("fast", "paper"),
+    "device": ("cpu", "cuda", "auto"),
+    "mask": ("learned", "oracle", "none"),
+    "torso": ("embedding", "convolution"),
+    "rarity": tuple(RARITIES),
+}
 SHARES = (
     "controller_epsilon",
     "meta_epsilon",
     "mask_epsilon",
+    "anneal_share",
     "event_share",
+    "alpha",
+    "importance",
     "same_lane_share",
     "final_rate_share",
     "target_rate",
@@ -24,147 +36,187 @@ SHARES = (
     "aff_threshold",
     "fnf_conf",
     "fnf_perc",
+    "disappear_rate",
 )
+FROM_ZERO = ("seed", "weight_decay")
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """Shares of random choices."""
+
+    controller: float  # actions
+    meta: float  # subtasks, among all
+    mask: float  # subtasks, within the mask
+
+
+GREEDY = Exploration(controller=0.0, meta=0.0, mask=0.0)
 
 
 @dataclass(frozen=True)
 class Config:
-    """A run's settings. The comment of a field is its help text."""
+    """A run's settings, by default the `fast` preset's. The comment of a field is its help text."""
 
     task: str = "treasure"  # the final milestone
     method: str = "hal"  # which method's switches are set, see METHODS
+    preset: str = "fast"  # which scale's settings are set, see PRESETS
     seed: int = 0  # of everything random
     steps: int = 2_000_000  # environment steps of training, over all lanes
+    device: str = "cpu"  # cpu, cuda or auto
+
+    # The environment
     num_lanes: int = 256  # environments stepped together
     horizon: int = 1000  # steps after which an episode of training is cut
-    device: str = "cpu"  # cpu, cuda or auto
+    milestones: tuple[str, ...] = ()  # the milestone set; all of the task's if empty
+    disappear_rate: float = 0.0  # chance per step that a unit of a held item disappears
+    reward: str = "sparse"  # sparse, or dense for the flat baseline
 
     # What a method is
     is_flat: bool = False  # no subtasks: one policy for the whole task
-    reward: str = "sparse"  # the environment's: sparse, or dense for the flat baseline
+    is_agnostic: bool = False  # no task: subtasks are chosen at random, within the mask
     mask: str = "learned"  # which affordances prune subtasks: learned, oracle or none
     use_hindsight: bool = True  # steps also train the head of the milestone they led to
     use_filter: bool = True  # leave likely false negatives out of the classifier's examples
     use_contrast: bool = True  # train the context by the contrastive loss
     tune_context: bool = True  # let the classifier's loss change the context too
+    classify_context: bool = True  # the classifier reads the context, not the raw state
 
     # Options
     max_option_steps: int = 25  # steps until an option times out
     avoid_repeat: bool = True  # the greedy choice is not what has just timed out
     prune_unachieved: bool = True  # the learned mask prunes what was never collected
-    count_weighted: bool = True  # the random choice within the mask prefers rare milestones
+    rarity: str = "inverse"  # how the random choice in the mask weighs counts; see RARITIES
 
     # Exploration, from the first to the second value
     controller_epsilon: tuple[float, float] = (0.5, 0.05)  # random actions
     meta_epsilon: tuple[float, float] = (0.2, 0.05)  # random subtasks
     mask_epsilon: tuple[float, float] = (0.8, 0.0)  # random subtasks within the mask
+    anneal_share: float = 0.0  # share of the run that all three take; 0: as the next three say
     controller_anneal_steps: int = 300_000  # environment steps from first to second
     first_successes: int = 10  # successes before the choice of subtasks gets greedier
     meta_anneal_successes: int = 300  # further successes until it is as greedy as it gets
 
     # Replay
     replay_steps: int = 512_000  # environment steps kept
+    warmup_steps: int = 10_000  # environment steps before the first update
     batch_windows: int = 20  # runs of steps per controller update
     window: int = 16  # steps per run
+    trained_steps: int = 16  # of each run, from its first; 1 and trace 1 are n-step returns
     event_share: float = 0.5  # share of the runs drawn around milestones
-    warmup_steps: int = 10_000  # environment steps before the first update
+    prioritised: bool = False  # draw runs and options by their errors instead
+    alpha: float = 0.4  # exponent of priorities
+    importance: tuple[float, float] = (0.6, 1.0)  # exponent of their correction, over the run
 
     # Networks and optimisation
+    torso: str = "embedding"  # how views are read: embedding or convolution
     width: int = 128  # of the controller's layers
-    meta_width: int = 64  # of the meta-controller's layers
+    meta_width: int = 128  # of the meta-controller's layers
     context_width: int = 128  # of the context network's layers
     context_size: int = 32  # dimensions of a context
+    count_scale: float = 3.0  # weight of counts in the context: few among many cells
     learning_rate: float = 4e-3  # of the controller
     meta_learning_rate: float = 1e-3  # of the meta-controller
     context_learning_rate: float = 3e-3  # of the context and the classifier
     final_rate_share: float = 0.1  # learning rates end at this share
+    adam_eps: float = 1e-8
+    weight_decay: float = 0.0
     clip: float = 10.0  # largest norm of a gradient
-    target_rate: float = 0.01  # how far the target network moves per update
-    discount: float = 0.9  # of the controller
+    target_rate: float = 0.01  # how far a target network moves when it does
+    target_every: int = 1  # updates between its moves
+
+    # Controller
+    update_every: int = 256  # environment steps per update
+    discount: float = 0.9
     flat_discount: float = 0.97  # of the flat baseline, whose episodes are longer than options
-    meta_discount: float = 0.95  # of the meta-controller, per option
-    trace: float = 0.9  # lambda of the controller's returns
-    step_penalty: float = 0.01  # of the milestone reward
+    trace: float = 0.9  # lambda of the returns
+    step_penalty: float = 0.0  # of the milestone reward, per step
+    double_q: bool = False  # the network picks the next action, its target judges it
 
     # Meta-controller
-    meta_every: int = 2  # vector steps per update
-    meta_batch: int = 128  # transitions per update
+    meta_every: int = 256  # environment steps per update
+    meta_batch: int = 256  # transitions per update
     meta_replay: int = 100_000  # transitions kept
-    meta_hindsight: bool = True  # any unintended milestone is stored as intended, not only the last
+    meta_discount: float = 0.95  # per option
+    meta_waits: bool = True  # not trained before the first success
+    meta_hindsight: bool = True  # options are stored as if what they collected had been intended
+    use_lower_bound: bool = True  # the return of a success bounds its options' values from below
     ignore_penalties: bool = True  # negative rewards do not count: the discount makes it hurry
     bootstrap_truncation: bool = False  # a truncated episode has a future for the meta-controller
 
     # Affordances
-    context_every: int = 2  # vector steps per update of context and classifier
+    context_every: int = 512  # environment steps per update of context and classifier
     triplets: int = 128  # anchors per update
     num_negatives: int = 4  # candidates per anchor, the hardest counts
     same_lane_share: float = 0.6  # share of the negatives from the anchor's own lane
     sigma: float = 7.0  # distance in time of contrastive positives
     triplet_margin: float = 1.0
     examples: int = 4_000  # labelled states kept per milestone and label
-    classifier_batch: int = 16  # positives per head and update, and as many negatives
+    classifier_batch: int = 32  # examples per head and update, half of them positives
     aff_threshold: float = 0.5  # a milestone is afforded above this probability
     knn_n: int = 500  # states in the filter's population, and as many reference ones
     knn_k: int = 1  # nearest neighbours whose distance counts
     fnf_conf: float = 0.95  # confidence of the filter's bound
     fnf_perc: float = 0.98  # share of positives that the bound covers
-    filter_every_steps: int = 20_000  # environment steps between refreshed bounds
+    filter_every: int = 20_000  # environment steps between refreshed bounds
 
     def __post_init__(self) -> None:
         """Refuse values that make no sense, before anything is made."""
-        game_of_task(self.task)
-        if self.mask not in MASKS:
-            raise ValueError(f"unknown mask {self.mask!r}; legal: {', '.join(MASKS)}")
-        if self.reward not in REWARDS:
-            raise ValueError(f"unknown reward {self.reward!r}; legal: {', '.join(REWARDS)}")
-        if self.device not in DEVICES:
-            raise ValueError(f"unknown device {self.device!r}; legal: {', '.join(DEVICES)}")
+        self.env_options()
+        for name, legal in CHOICES.items():
+            if getattr(self, name) not in legal:
+                value = getattr(self, name)
+                raise ValueError(f"unknown {name} {value!r}; legal: {', '.join(legal)}")
         for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name in SHARES:
-                for share in value if isinstance(value, tuple) else (value,):
-                    if not 0 <= share <= 1:
-                        raise ValueError(f"{field.name} {value}; legal: from 0 to 1")
-            elif field.name == "seed":
-                if value < 0:
-                    raise ValueError(f"seed {value}; legal: whole numbers from 0")
-            elif isinstance(value, int | float) and not isinstance(value, bool) and not value > 0:
-                raise ValueError(f"{field.name} {value}; legal: above 0")
+            _check_range(field.name, getattr(self, field.name))
         fewest = self.num_lanes * (max(self.window, self.max_option_steps) + 2)
         if self.replay_steps < fewest:
             raise ValueError(f"replay_steps {self.replay_steps}; legal: from {fewest}")
+        if self.classifier_batch % 2:
+            raise ValueError(f"classifier_batch {self.classifier_batch}; legal: even numbers")
+
+    def env_options(self) -> Options:
+        """Return what the environment is made with for training."""
+        return Options(
+            task=self.task,
+            milestones=self.milestones or None,
+            disappear_rate=self.disappear_rate,
+            max_steps=self.horizon,
+            reward=self.reward,
+        )
+
+    def is_due(self, every: int, num_vector_steps: int) -> bool:
+        """Tell whether so many environment steps have passed, to a step of all lanes."""
+        return num_vector_steps % max(every // self.num_lanes, 1) == 0
+
+    def exploration(self, num_steps: int, num_successes: int) -> Exploration:
+        """Return the shares of random choices after so many steps and successes."""
+        by_steps = num_steps / self.controller_anneal_steps
+        by_successes = max(num_successes - self.first_successes, 0) / self.meta_anneal_successes
+        if self.anneal_share > 0:
+            by_steps = by_successes = num_steps / self.steps / self.anneal_share
+        elif self.is_agnostic:
+            by_successes = by_steps
+        return Exploration(
+            between(self.controller_epsilon, by_steps),
+            between(self.meta_epsilon, by_successes),
+            between(self.mask_epsilon, by_successes),
+        )
 
 
-METHODS: dict[str, tuple[str, dict[str, Any]]] = {
-    "oracle": ("subtasks masked by the true affordances", {"mask": "oracle"}),
-    "hal": ("subtasks masked by learned affordances (the paper's HAL)", {}),
-    "hal-fnf": ("hal without the filter of false negatives", {"use_filter": False}),
-    "hal-rt": ("hal whose classifier does not tune the context", {"tune_context": False}),
-    "hal-cl": ("hal without the contrastive loss", {"use_contrast": False}),
-    "hr": (
-        "no mask, no hindsight (the paper's H-Rainbow)",
-        {"mask": "none", "use_hindsight": False, "count_weighted": False},
-    ),
-    "hr+her": ("no mask (H-Rainbow with hindsight)", {"mask": "none", "count_weighted": False}),
-    "rainbow": (
-        "no subtasks, a reward for each milestone's first time (the paper's Rainbow)",
-        {"is_flat": True, "reward": "dense", "mask": "none"},
-    ),
-}
+def _check_range(name: str, value: Any) -> None:
+    if isinstance(value, bool | str):
+        return
+    for number in value if isinstance(value, tuple) else (value,):
+        if isinstance(number, str):
+            continue
+        if name in SHARES and not 0 <= number <= 1:
+            raise ValueError(f"{name} {value}; legal: from 0 to 1")
+        if name in FROM_ZERO and not number >= 0:
+            raise ValueError(f"{name} {value}; legal: from 0")
+        if name not in (*SHARES, *FROM_ZERO) and not number > 0:
+            raise ValueError(f"{name} {value}; legal: above 0")
 
 
 def between(ends: tuple[float, float], progress: float) -> float:
     """Return what lies between two values after a share of the way, 1 and above being the end."""
     return ends[0] + (ends[1] - ends[0]) * min(progress, 1.0)
-
-
-def make_config(task: str, method: str, **overrides: Any) -> Config:
-    """Return a method's config with some fields overridden."""
-    if method not in METHODS:
-        raise ValueError(f"unknown method {method!r}; legal methods: {', '.join(METHODS)}")
-    legal = [field.name for field in fields(Config)]
-    for name in overrides:
-        if name not in legal:
-            raise ValueError(f"unknown field {name!r}; legal fields: {', '.join(legal)}")
-    _, switches = METHODS[method]
-    return replace(Config(task=task, method=method), **switches, **overrides)

@@ -1,6 +1,6 @@
 """Episodes of an agent that does not learn: success, length, coverage."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from scipy import stats
@@ -8,7 +8,8 @@ from scipy import stats
 from hal.agent.hierarchical import HierarchicalAgent
 from hal.agent.rainbow import RainbowAgent
 from hal.agent.replay import NONE
-from hal.agent.subtasks import GREEDY, Exploration, SubtaskState, first_milestone
+from hal.agent.subtasks import SubtaskState, first_milestone
+from hal.config import GREEDY, Exploration
 from hal.envs import GridVectorEnv
 
 EVALUATION_SEED = 10**6  # far from the seeds of training
@@ -47,7 +48,8 @@ def evaluate(
     max_steps: int | None = None,
 ) -> Episodes:
     """Play one episode on each of as many fresh lanes, by default of the game's full length."""
-    env = GridVectorEnv(agent.config.task, num_episodes, max_steps=max_steps)
+    options = replace(agent.config.env_options(), max_steps=max_steps, reward="sparse")
+    env = GridVectorEnv(num_envs=num_episodes, **asdict(options))
     rng = np.random.default_rng(seed)
     obs, info = env.reset(seed=seed)
     lanes = SubtaskState.new(num_episodes)

@@ -21,6 +21,18 @@ class Tally:
         self._sums[name] += float(array.sum())
         self._counts[name] += array.size
 
+    def add_columns(
+        self, name: str, columns: np.ndarray, values: np.ndarray, titles: tuple[str, ...]
+    ) -> None:
+        """Add values under a name, and each also under the title of its column."""
+        self.add(name, values)
+        sums = np.bincount(columns, values, minlength=len(titles))
+        for title, total, count in zip(
+            titles, sums, np.bincount(columns, minlength=len(titles)), strict=True
+        ):
+            self._sums[f"{name}/{title}"] += float(total)
+            self._counts[f"{name}/{title}"] += int(count)
+
     def add_all(self, values: dict[str, float]) -> None:
         """Add one value under each name."""
         for name, value in values.items():
@@ -32,6 +44,34 @@ class Tally:
         self._sums.clear()
         self._counts.clear()
         return means
+
+
+class EpisodeStats:
+    """Each lane's present episode, tallied when it ends."""
+
+    def __init__(self, num_lanes: int, milestones: tuple[str, ...]) -> None:
+        self.milestones = milestones
+        self.length = np.zeros(num_lanes, dtype=np.int64)
+        self.total = np.zeros(num_lanes)  # of rewards
+        self.covered = np.zeros((num_lanes, len(milestones)), dtype=np.bool_)
+
+    def add(self, reward: np.ndarray, collected: np.ndarray, is_valid: np.ndarray) -> None:
+        """Count a step of the lanes where it is one."""
+        self.length += is_valid
+        self.total += np.where(is_valid, reward, 0.0)
+        self.covered |= collected & is_valid[:, np.newaxis]
+
+    def end(self, lanes: np.ndarray, is_success: np.ndarray, tally: Tally) -> None:
+        """Tally the episodes of these lanes and begin new ones."""
+        tally.add("episode/success", is_success)
+        tally.add("episode/length", self.length[lanes])
+        tally.add("episode/return", self.total[lanes])
+        covered = self.covered[lanes]
+        columns = np.broadcast_to(np.arange(len(self.milestones)), covered.shape).ravel()
+        tally.add_columns("episode/coverage", columns, covered.ravel(), self.milestones)
+        self.length[lanes] = 0
+        self.total[lanes] = 0.0
+        self.covered[lanes] = False
 
 
 def tally_mask(
@@ -48,13 +88,10 @@ def tally_mask(
     if "affordances" not in info:
         return
     truth = info["affordances"][lanes]
-    columns = {"": np.arange(len(milestones))}
-    columns |= {f"/{milestone}": np.array([k]) for k, milestone in enumerate(milestones)}
-    for name, column in columns.items():
-        said, true = mask[:, column], truth[:, column]
-        tally.add(f"mask/accuracy{name}", said == true)
-        tally.add(f"mask/overpruned{name}", ~said[true])
-        tally.add(f"mask/underpruned{name}", said[~true])
+    column = np.broadcast_to(np.arange(len(milestones)), truth.shape)
+    tally.add_columns("mask/accuracy", column.ravel(), (mask == truth).ravel(), milestones)
+    tally.add_columns("mask/overpruned", column[truth], ~mask[truth], milestones)
+    tally.add_columns("mask/underpruned", column[~truth], mask[~truth], milestones)
 
 
 class MetricsFile:

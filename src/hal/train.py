@@ -2,12 +2,15 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import torch
 from gymnasium import spaces
 
+from hal.agent.convolution import PlaneEncoder
+from hal.agent.embedding import BagEncoder
 from hal.agent.hierarchical import HierarchicalAgent
 from hal.agent.networks import Encoder
 from hal.agent.rainbow import RainbowAgent
@@ -19,20 +22,23 @@ Report = Callable[[dict[str, Any], Agent], None]
 LANE_SEEDS = 1_000  # apart, so that no two runs share a lane's seed
 
 
-def make_agent(config: Config, env: GridVectorEnv, image: np.ndarray) -> Agent:
-    """Return a new agent for an environment, with some observed images to go by."""
+def background_of(image: np.ndarray) -> int:
+    """Return the code that most cells of some images have."""
+    return int(np.bincount(image.ravel()).argmax())
+
+
+def make_agent(config: Config, env: GridVectorEnv, background: int) -> Agent:
+    """Return a new agent for an environment in which most cells have the background's code."""
     space, action_space = env.single_observation_space, env.single_action_space
     assert isinstance(space, spaces.Dict)
     assert isinstance(action_space, spaces.Discrete)
     cells, counts = space["image"], space["inventory"]
     assert isinstance(cells, spaces.Box)
     assert isinstance(counts, spaces.Box)
-    encoder = Encoder(
-        view=cells.shape,
-        num_codes=int(cells.high.max()) + 1,
-        num_counts=counts.shape[0],
-        background=int(np.bincount(image.ravel()).argmax()),
-    )
+    shapes = (cells.shape, int(cells.high.max()) + 1, counts.shape[0])
+    encoder: Encoder = PlaneEncoder(*shapes)
+    if config.torso == "embedding":
+        encoder = BagEncoder(*shapes, background)
     kind = RainbowAgent if config.is_flat else HierarchicalAgent
     return kind(config, encoder, int(action_space.n), env.milestones)
 
@@ -40,11 +46,9 @@ def make_agent(config: Config, env: GridVectorEnv, image: np.ndarray) -> Agent:
 def train(config: Config, report: Report, report_every: int = 50_000) -> Agent:
     """Train an agent; report metrics and the agent every so many environment steps."""
     torch.set_num_threads(1)
-    env = GridVectorEnv(
-        config.task, config.num_lanes, max_steps=config.horizon, reward=config.reward
-    )
+    env = GridVectorEnv(num_envs=config.num_lanes, **asdict(config.env_options()))
     obs, info = env.reset(seed=config.seed * LANE_SEEDS)
-    agent = make_agent(config, env, obs["image"])
+    agent = make_agent(config, env, background_of(obs["image"]))
     seconds, start, next_report = 0.0, time.process_time(), report_every
     while agent.num_steps < config.steps:
         actions = agent.act(obs, info)
@@ -59,6 +63,7 @@ def train(config: Config, report: Report, report_every: int = 50_000) -> Agent:
                     "steps": agent.num_steps,
                     "cpu_seconds": round(seconds, 3),
                     "steps_per_second": round(agent.num_steps / seconds),
+                    "updates_per_second": round(agent.num_updates / seconds, 1),
                     **agent.tally.take(),
                 },
                 agent,

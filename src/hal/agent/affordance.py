@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from hal.agent.losses import classifier_loss, nearest_distances, tolerance_bound, triplet_loss
-from hal.agent.networks import Context, Encoder, descend
+from hal.agent.networks import Context, Encoder, Learner
 from hal.agent.replay import NONE, Examples, Replay
 from hal.config import Config
 from hal.log import Tally
@@ -21,20 +21,19 @@ class Affordances:
         self,
         config: Config,
         encoder: Encoder,
-        num_milestones: int,
+        milestones: tuple[str, ...],
         rng: np.random.Generator,
         device: torch.device,
     ) -> None:
         self.config = config
+        self.milestones = milestones
+        num_milestones = len(milestones)
         self.encoder = encoder
         self.device = device
         self.positives = Examples(config.examples, encoder, num_milestones)
         self.negatives = Examples(config.examples, encoder, num_milestones)
-        self.context = Context(encoder, config.context_width, config.context_size, num_milestones)
-        self.context.to(device)
-        self.optimizer = torch.optim.Adam(
-            self.context.parameters(), lr=config.context_learning_rate, fused=True
-        )
+        self.context = Context(config, encoder, num_milestones).to(device)
+        self.learner = Learner(self.context, config, config.context_learning_rate)
         self.margins = np.zeros(num_milestones)
         self.populations: list[Tensor | None] = [None] * num_milestones
         self._rng = rng
@@ -63,8 +62,9 @@ class Affordances:
     @torch.no_grad()
     def probabilities(self, image: np.ndarray, inventory: np.ndarray) -> np.ndarray:
         """Return f(s), (batch, K)."""
-        bag = self.encoder(image, inventory, self.device)
-        return torch.sigmoid(self.context.classify(self.context(bag))).cpu().numpy()
+        features = self.encoder(image, inventory, self.device)
+        logits = self.context.logits(features, self.context(features))
+        return torch.sigmoid(logits).cpu().numpy()
 
     def mask(self, image: np.ndarray, inventory: np.ndarray) -> np.ndarray:
         """Return which subtasks are not pruned, (batch, K) bool; never none."""
@@ -75,7 +75,7 @@ class Affordances:
         mask[~mask.any(axis=1)] = True
         return mask
 
-    def update(self, replay: Replay, tally: Tally) -> None:
+    def update(self, replay: Replay, progress: float, tally: Tally) -> None:
         """Train the context by contrast and the classifier on examples, once."""
         losses = []
         if self.config.use_contrast:
@@ -85,14 +85,14 @@ class Affordances:
             losses.append(self._classify(heads, tally))
         if not losses:
             return
-        descend(torch.stack(losses).sum(), self.context, self.optimizer, self.config.clip)
+        tally.add("gradient/context", self.learner.descend(torch.stack(losses).sum(), progress))
 
     def _is_trained(self) -> np.ndarray:
         """Tell which heads have both positives and negatives; others cannot be trained."""
         return (self.positives.counts > 0) & (self.negatives.counts > 0)
 
     @torch.no_grad()
-    def refresh_filter(self) -> None:
+    def refresh_filter(self, tally: Tally) -> None:
         """Draw populations and, from other options, reference positives; set each head's bound."""
         config = self.config
         for head in np.flatnonzero(self.positives.counts):
@@ -107,6 +107,7 @@ class Affordances:
             distances = nearest_distances(reference, population, config.knn_k).cpu().numpy()
             self.margins[head] = tolerance_bound(distances, config.fnf_perc, config.fnf_conf)
             self.populations[head] = population
+            tally.add(f"filter/margin/{self.milestones[head]}", self.margins[head])
 
     def _contexts_of(self, head: int, at: np.ndarray) -> Tensor:
         image, inventory = self.positives.image[head, at], self.positives.inventory[head, at]
@@ -122,8 +123,10 @@ class Affordances:
         if len(anchors) == 0:
             return []
         rows, lanes = np.concatenate([anchors, positives, negatives.reshape(-1, 2)]).T
-        bag = self.encoder(replay.image[rows, lanes], replay.inventory[rows, lanes], self.device)
-        anchor, positive, negative = self.context(bag).split(
+        features = self.encoder(
+            replay.image[rows, lanes], replay.inventory[rows, lanes], self.device
+        )
+        anchor, positive, negative = self.context(features).split(
             [len(anchors), len(anchors), len(anchors) * config.num_negatives]
         )
         negative = negative.unflatten(0, (len(anchors), config.num_negatives))
@@ -133,25 +136,22 @@ class Affordances:
 
     def _classify(self, heads: np.ndarray, tally: Tally) -> Tensor:
         """Return the classifier's loss: half positives, half negatives that pass the filter."""
-        half = self.config.classifier_batch
+        half = self.config.classifier_batch // 2
         head = np.repeat(heads, half)
         positives = self.positives.draw(head, self._rng)
         negatives = self.negatives.draw(head, self._rng)
-        contexts = self.context(
-            self.encoder(
-                np.concatenate([positives.image, negatives.image]),
-                np.concatenate([positives.inventory, negatives.inventory]),
-                self.device,
-            )
+        features = self.encoder(
+            np.concatenate([positives.image, negatives.image]),
+            np.concatenate([positives.inventory, negatives.inventory]),
+            self.device,
         )
+        contexts = self.context(features)
         is_flagged = np.zeros(head.size, dtype=np.bool_)
         if self.config.use_filter:
             is_flagged = self._is_false_negative(heads, half, contexts[head.size :].detach())
-            _tally_filter(tally, is_flagged, negatives.truth)
-        if not self.config.tune_context:
-            contexts = contexts.detach()
+            self._tally_filter(tally, head, is_flagged, negatives.truth)
         columns = torch.from_numpy(np.tile(head, 2)).to(self.device)
-        logits = self.context.classify(contexts).gather(1, columns[:, None])[:, 0]
+        logits = self.context.logits(features, contexts).gather(1, columns[:, None])[:, 0]
         labels = (torch.arange(2 * head.size, device=self.device) < head.size).float()
         weights = np.concatenate([np.ones(head.size), ~is_flagged]).astype(np.float32)
         loss = classifier_loss(logits, labels, torch.from_numpy(weights).to(self.device))
@@ -169,10 +169,15 @@ class Affordances:
                 is_flagged[mine] = distances.cpu().numpy() < self.margins[head]
         return is_flagged
 
-
-def _tally_filter(tally: Tally, is_flagged: np.ndarray, is_afforded: np.ndarray) -> None:
-    """Count the filter's hits and misses against the truth."""
-    tally.add("filter/flagged", is_flagged)
-    tally.add("filter/false_negatives", is_afforded)
-    tally.add("filter/false_negative_accuracy", is_flagged[is_afforded])
-    tally.add("filter/true_negative_accuracy", ~is_flagged[~is_afforded])
+    def _tally_filter(
+        self, tally: Tally, head: np.ndarray, is_flagged: np.ndarray, is_afforded: np.ndarray
+    ) -> None:
+        """Count the filter's hits and misses against the truth, overall and per milestone."""
+        kinds = {
+            "flagged": (head, is_flagged),
+            "false_negatives": (head, is_afforded),
+            "false_negative_accuracy": (head[is_afforded], is_flagged[is_afforded]),
+            "true_negative_accuracy": (head[~is_afforded], ~is_flagged[~is_afforded]),
+        }
+        for kind, (columns, values) in kinds.items():
+            tally.add_columns(f"filter/{kind}", columns, values, self.milestones)

@@ -1,15 +1,16 @@
 """The controller: actions that pursue a subtask, learned by Q-learning on windows of steps."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from hal.agent.bags import Bag
 from hal.agent.losses import lambda_returns, q_loss
-from hal.agent.networks import Encoder, GoalQ, descend, target_of, update_target
-from hal.agent.replay import NONE, Obs, Windows
-from hal.config import Config
+from hal.agent.networks import Encoder, Learner, Target
+from hal.agent.replay import CONTINUES, CUT, NONE, Obs, Replay, Windows
+from hal.config import Config, between
 
 
 class Lesson(NamedTuple):
@@ -18,6 +19,9 @@ class Lesson(NamedTuple):
     where: np.ndarray  # which steps are trained
     goal: np.ndarray  # for which goal
     reward: np.ndarray  # what that goal gets for the step
+
+
+Teach = Callable[[Windows], list[Lesson]]
 
 
 def subtask_lessons(windows: Windows, use_hindsight: bool, penalty: float) -> list[Lesson]:
@@ -34,7 +38,7 @@ def subtask_lessons(windows: Windows, use_hindsight: bool, penalty: float) -> li
 
 
 class Controller:
-    """Q(s, a; g) with its target network and optimiser."""
+    """Q(s, a; g), which acts and learns."""
 
     def __init__(
         self,
@@ -50,50 +54,92 @@ class Controller:
         self.device = device
         self.num_actions = num_actions
         self.discount = discount
-        self.network = GoalQ(encoder, config.width, num_goals, num_actions).to(device)
-        self.target = target_of(self.network)
-        self.optimizer = torch.optim.Adam(
-            self.network.parameters(), lr=config.learning_rate, fused=True
-        )
+        network = encoder.goal_values(config.width, num_goals, num_actions)
+        self.learner = Learner(network.to(device), config, config.learning_rate)
+        self.target = Target(self.learner.network, config.target_rate, config.target_every)
 
     @torch.no_grad()
     def act(
         self, obs: Obs, goals: np.ndarray, epsilon: float, rng: np.random.Generator
     ) -> np.ndarray:
         """Return actions for these goals, epsilon-greedily."""
-        bag = self.encoder(obs["image"], obs["inventory"], self.device)
-        values = self.network(bag, torch.from_numpy(goals).to(self.device))
+        features = self.encoder(obs["image"], obs["inventory"], self.device)
+        values = self.learner.network(features, torch.from_numpy(goals).to(self.device))
         greedy = values.argmax(dim=1).cpu().numpy()
         anything = rng.integers(self.num_actions, size=greedy.size)
         return np.where(rng.random(greedy.size) < epsilon, anything, greedy)
 
-    def update(self, windows: Windows, lessons: list[Lesson]) -> dict[str, float]:
-        """Train once on every step that some lesson teaches."""
-        places = [np.nonzero(lesson.where) for lesson in lessons]
+    def update(self, replay: Replay, teach: Teach, progress: float) -> dict[str, float]:
+        """Train once, on windows that are drawn by priority or around milestones."""
+        config = self.config
+        if config.prioritised:
+            beta = between(config.importance, progress)
+            windows = replay.draw_prioritised(config.batch_windows, beta)
+        else:
+            windows = replay.draw_windows(config.batch_windows, config.window, config.event_share)
+        lessons = teach(windows)
+        # A step of a window is trained, or only its first, as the n-step return's owner.
+        is_trained = np.arange(config.window) < config.trained_steps
+        places = [np.nonzero(lesson.where & is_trained) for lesson in lessons]
         row, step = (np.concatenate(part) for part in zip(*places, strict=True))
-        pairs = list(zip(lessons, places, strict=True))
-        goal = np.concatenate([lesson.goal[place] for lesson, place in pairs])
-        goals = torch.from_numpy(goal).to(self.device)
-        values = self.network(self._encode(windows, row, step), goals)
-        with torch.no_grad():
-            ahead = self.target(self._encode(windows, row, step + 1), goals)
-            next_values = ahead.max(dim=1).values.cpu().numpy()
-        returns = np.empty(row.size, dtype=np.float32)
-        start = 0
-        for lesson, place in pairs:
-            mine = slice(start, start + place[0].size)
-            next_value = np.zeros(lesson.goal.shape)
-            next_value[place] = next_values[mine]
-            returns[mine] = lambda_returns(
-                lesson.reward, windows.end, next_value, self.discount, self.config.trace
-            )[place]
-            start = mine.stop
+        goal = np.concatenate([one.goal[at] for one, at in zip(lessons, places, strict=True)])
+        returns = torch.from_numpy(self._returns(windows, lessons, places)).to(self.device)
+        values = self._values(self.learner.network, windows, row, step, goal)
         action = torch.from_numpy(windows.action[row, step]).to(self.device)
         chosen = values.gather(1, action[:, None])[:, 0]
-        loss = q_loss(chosen, torch.from_numpy(returns).to(self.device))
-        norm = descend(loss, self.network, self.optimizer, self.config.clip)
-        update_target(self.target, self.network, self.config.target_rate)
+        weight = torch.from_numpy(windows.weight[row]).to(self.device)
+        loss = q_loss(chosen, returns, weight)
+        norm = self.learner.descend(loss, progress)
+        self.target.follow(self.learner.network)
+        if replay.priorities is not None:
+            errors = np.zeros(len(windows.slots))
+            np.maximum.at(errors, row, (chosen.detach() - returns).abs().cpu().numpy())
+            replay.priorities.update(windows.slots, errors)
         return {"loss/controller": loss.item(), "gradient/controller": norm}
 
-    def _encode(self, windows: Windows, row: np.ndarray, step: np.ndarray) -> Bag:
-        return self.encoder(windows.image[row, step], windows.inventory[row, step], self.device)
+    @torch.no_grad()
+    def _returns(
+        self,
+        windows: Windows,
+        lessons: list[Lesson],
+        places: list[tuple[np.ndarray, ...]],
+    ) -> np.ndarray:
+        """Return what each lesson's trained steps were worth, (all of them,)."""
+        needed = [np.nonzero(_bootstraps(windows, lesson, self.config.trace)) for lesson in lessons]
+        row, step = (np.concatenate(part) for part in zip(*needed, strict=True))
+        goal = np.concatenate([one.goal[at] for one, at in zip(lessons, needed, strict=True)])
+        ahead = self._values(self.target.network, windows, row, step + 1, goal)
+        judge = ahead
+        if self.config.double_q:
+            judge = self._values(self.learner.network, windows, row, step + 1, goal)
+        values = ahead.gather(1, judge.argmax(dim=1, keepdim=True))[:, 0].cpu().numpy()
+        returns = []
+        for lesson, at, trained in zip(lessons, needed, places, strict=True):
+            next_value = np.zeros(lesson.goal.shape)
+            next_value[at], values = np.split(values, [at[0].size])
+            found = lambda_returns(
+                lesson.reward, windows.end, next_value, self.discount, self.config.trace
+            )
+            returns.append(found[trained].astype(np.float32))
+        return np.concatenate(returns)
+
+    def _values(
+        self,
+        network: torch.nn.Module,
+        windows: Windows,
+        row: np.ndarray,
+        step: np.ndarray,
+        goal: np.ndarray,
+    ) -> Tensor:
+        image, inventory = windows.image[row, step], windows.inventory[row, step]
+        features = self.encoder(image, inventory, self.device)
+        values: Tensor = network(features, torch.from_numpy(goal).to(self.device))
+        return values
+
+
+def _bootstraps(windows: Windows, lesson: Lesson, trace: float) -> np.ndarray:
+    """Tell where a return needs the value of the next state."""
+    is_last = np.arange(lesson.goal.shape[1]) == lesson.goal.shape[1] - 1
+    needs = (windows.end == CUT) | ((windows.end == CONTINUES) & (is_last | (trace < 1)))
+    is_there: np.ndarray = lesson.where & needs
+    return is_there

@@ -10,20 +10,19 @@ import numpy as np
 import torch
 
 from hal.agent.affordance import Affordances
-from hal.agent.controller import Controller, subtask_lessons
+from hal.agent.controller import Controller, Lesson, subtask_lessons
 from hal.agent.meta import MetaController
 from hal.agent.networks import Encoder, device_of
-from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Obs, Replay, mark_options
+from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Obs, Windows, make_replay, mark_options
 from hal.agent.subtasks import (
-    Exploration,
     SubtaskState,
     epsilon2_choice,
     first_milestone,
     greedy_choice,
     weighted_choice,
 )
-from hal.config import Config, between
-from hal.log import Tally, tally_mask
+from hal.config import Config, Exploration
+from hal.log import EpisodeStats, Tally, tally_mask
 
 Info = dict[str, Any]
 
@@ -44,22 +43,23 @@ class HierarchicalAgent:
         size = self.num_milestones
         self.controller = Controller(config, encoder, size, num_actions, config.discount, device)
         self.meta = MetaController(config, encoder, size, meta_rng, device)
-        self.affordances = Affordances(config, encoder, size, affordance_rng, device)
+        self.affordances = Affordances(config, encoder, milestones, affordance_rng, device)
         lanes = config.num_lanes
-        self.replay = Replay(config.replay_steps // lanes, lanes, encoder, size, replay_rng)
+        self.replay = make_replay(config, encoder, size, replay_rng)
         self.lanes = SubtaskState.new(lanes)
         self.option_start = np.zeros(lanes, dtype=np.int64)  # rows
         self.segment = np.arange(lanes)  # numbers of the present segments
         self.is_resetting = np.zeros(lanes, dtype=np.bool_)  # the next step only resets
         self.num_steps, self.num_vector_steps, self.num_successes = 0, 0, 0
         self.tally = Tally()
+        self.episodes = EpisodeStats(lanes, milestones)
         self._acted_on: tuple[Obs, Info, np.ndarray] | None = None
 
     # --- acting -----------------------------------------------------------------------------
 
     def act(self, obs: Obs, info: Info) -> np.ndarray:
         """Choose a subtask where there is none, and an action on every lane."""
-        explore = self.exploration()
+        explore = self.config.exploration(self.num_steps, self.num_successes)
         chosen = np.flatnonzero(self.lanes.subtask == NONE)
         mask, values = self.choose_subtasks(obs, info, self.lanes, chosen, explore, self._act_rng)
         tally_mask(self.tally, mask, values, info, chosen, self.milestones)
@@ -70,15 +70,15 @@ class HierarchicalAgent:
         self._acted_on = (obs, info, actions)
         return actions
 
-    def exploration(self) -> Exploration:
-        """Return the present shares of random choices."""
-        config = self.config
-        successes = max(self.num_successes - config.first_successes, 0)
-        return Exploration(
-            between(config.controller_epsilon, self.num_steps / config.controller_anneal_steps),
-            between(config.meta_epsilon, successes / config.meta_anneal_successes),
-            between(config.mask_epsilon, successes / config.meta_anneal_successes),
-        )
+    @property
+    def progress(self) -> float:
+        """The share of the run that is done."""
+        return self.num_steps / self.config.steps
+
+    @property
+    def num_updates(self) -> int:
+        """How often the controller was trained."""
+        return self.controller.target.num_updates
 
     def choose_subtasks(
         self,
@@ -100,12 +100,11 @@ class HierarchicalAgent:
         mask = self.mask(image, inventory, truth)
         values = self.meta.values(image, inventory)
         avoided = lanes.failed[chosen] if self.config.avoid_repeat else np.full(chosen.size, NONE)
-        counts = self.replay.events.counts
-        rarity = (counts.max() + 1.0) / (counts + 1.0) if self.config.count_weighted else 1.0
-        within = weighted_choice(mask * rarity, rng)
+        within = weighted_choice(mask * self._rarity(), rng)
         anything = rng.integers(self.num_milestones, size=chosen.size)
+        greedy = within if self.config.is_agnostic else greedy_choice(values, mask, avoided)
         lanes.subtask[chosen] = epsilon2_choice(
-            greedy_choice(values, mask, avoided),
+            greedy,
             within,
             within if self.config.mask == "oracle" else anything,
             explore,
@@ -113,6 +112,15 @@ class HierarchicalAgent:
         )
         lanes.steps[chosen] = 0
         return mask, values
+
+    def _rarity(self) -> np.ndarray:
+        """Return how much the random choice within the mask prefers each milestone, (K,)."""
+        counts = self.replay.events.counts
+        if self.config.rarity == "inverse":
+            return (counts.max() + 1.0) / (counts + 1.0)
+        if self.config.rarity == "difference":
+            return counts.max() - counts + 1.0
+        return np.ones(counts.size)
 
     def mask(
         self, image: np.ndarray, inventory: np.ndarray, truth: np.ndarray | None
@@ -160,6 +168,7 @@ class HierarchicalAgent:
         )
         least = 0.0 if self.config.ignore_penalties else -np.inf
         self.meta.reward += np.where(is_valid, np.maximum(reward, least), 0.0)
+        self.episodes.add(reward, info["milestones"], is_valid)
         ended = np.flatnonzero(is_ended)
         self._end_options(ended, subtask[ended], milestone[ended])
         self._end_episodes(np.flatnonzero(is_done), obs, terminated, milestone)
@@ -182,10 +191,7 @@ class HierarchicalAgent:
             self.affordances.add(self.replay, lanes, starts, subtasks, collected)
         self.meta.end(lanes, subtasks, collected)
         is_success = subtasks == collected
-        self.tally.add("subpolicy/success", is_success)
-        for subtask in np.unique(subtasks):
-            name = f"subpolicy/success/{self.milestones[subtask]}"
-            self.tally.add(name, is_success[subtasks == subtask])
+        self.tally.add_columns("subpolicy/success", subtasks, is_success, self.milestones)
 
     def _end_episodes(
         self, lanes: np.ndarray, obs: Obs, terminated: np.ndarray, milestone: np.ndarray
@@ -193,11 +199,11 @@ class HierarchicalAgent:
         everything = np.ones((lanes.size, self.num_milestones), dtype=np.bool_)
         has_future = ~terminated[lanes] & self.config.bootstrap_truncation
         self.meta.store(lanes, obs, everything, has_future)
-        for lane in lanes:
-            is_success = bool(milestone[lane] == self.num_milestones - 1 and terminated[lane])
-            self.meta.finish_episode(int(lane), is_success)
-            self.num_successes += is_success
-            self.tally.add("episode/success", float(is_success))
+        is_success = terminated[lanes] & (milestone[lanes] == self.num_milestones - 1)
+        for lane, is_good in zip(lanes, is_success, strict=True):
+            self.meta.finish_episode(lane, is_good)
+        self.num_successes += int(is_success.sum())
+        self.episodes.end(lanes, is_success, self.tally)
 
     # --- learning ---------------------------------------------------------------------------
 
@@ -206,25 +212,21 @@ class HierarchicalAgent:
         config = self.config
         if self.num_steps < config.warmup_steps or not self.replay.has_window(config.window):
             return
-        self._set_learning_rates()
-        windows = self.replay.draw_windows(config.batch_windows, config.window, config.event_share)
-        lessons = subtask_lessons(windows, config.use_hindsight, config.step_penalty)
-        self.tally.add_all(self.controller.update(windows, lessons))
-        if self.num_successes > 0 and self.num_vector_steps % config.meta_every == 0:
-            self.tally.add_all(self.meta.update())
+
+        def is_due(every: int) -> bool:
+            return config.is_due(every, self.num_vector_steps)
+
+        if is_due(config.update_every):
+            self.tally.add_all(self.controller.update(self.replay, self._teach, self.progress))
+        has_task = not config.is_agnostic and (self.num_successes > 0 or not config.meta_waits)
+        if has_task and len(self.meta.replay) and is_due(config.meta_every):
+            self.tally.add_all(self.meta.update(self.progress))
         if config.mask != "learned":
             return
-        every = max(config.filter_every_steps // config.num_lanes, 1)
-        if config.use_filter and self.num_vector_steps % every == 0:
-            self.affordances.refresh_filter()
-        if self.num_vector_steps % config.context_every == 0:
-            self.affordances.update(self.replay, self.tally)
+        if config.use_filter and is_due(config.filter_every):
+            self.affordances.refresh_filter(self.tally)
+        if is_due(config.context_every):
+            self.affordances.update(self.replay, self.progress, self.tally)
 
-    def _set_learning_rates(self) -> None:
-        share = between((1.0, self.config.final_rate_share), self.num_steps / self.config.steps)
-        for optimizer, rate in (
-            (self.controller.optimizer, self.config.learning_rate),
-            (self.meta.optimizer, self.config.meta_learning_rate),
-            (self.affordances.optimizer, self.config.context_learning_rate),
-        ):
-            optimizer.param_groups[0]["lr"] = rate * share
+    def _teach(self, windows: Windows) -> list[Lesson]:
+        return subtask_lessons(windows, self.config.use_hindsight, self.config.step_penalty)

@@ -27,9 +27,9 @@ def lambda_returns(
     return returns
 
 
-def q_loss(values: Tensor, returns: Tensor) -> Tensor:
-    """Return the mean Huber loss of chosen values (Eq. 1, with its square bounded)."""
-    return F.smooth_l1_loss(values, returns)
+def q_loss(values: Tensor, returns: Tensor, weights: Tensor) -> Tensor:
+    """Return the weighted mean Huber loss of chosen values (Eq. 1, with its square bounded)."""
+    return (F.smooth_l1_loss(values, returns, reduction="none") * weights).mean()
 
 
 def triplet_loss(anchor: Tensor, positive: Tensor, negatives: Tensor, margin: float) -> Tensor:

@@ -4,9 +4,10 @@ import numpy as np
 import torch
 
 from hal.agent.losses import q_loss
-from hal.agent.networks import DuelingValues, Encoder, descend, target_of, update_target
+from hal.agent.networks import DuelingValues, Encoder, Learner, Target
+from hal.agent.priorities import Priorities
 from hal.agent.replay import NONE, MetaReplay, Obs
-from hal.config import Config
+from hal.config import Config, between
 
 
 class MetaController:
@@ -28,25 +29,27 @@ class MetaController:
         self.encoder = encoder
         self.device = device
         self.num_milestones = num_milestones
-        self.network = DuelingValues(encoder, config.meta_width, num_milestones).to(device)
-        self.target = target_of(self.network)
-        self.optimizer = torch.optim.Adam(
-            self.network.parameters(), lr=config.meta_learning_rate, fused=True
-        )
-        self.replay = MetaReplay(config.meta_replay, encoder, num_milestones)
+        network = DuelingValues(encoder, config.meta_width, num_milestones).to(device)
+        self.learner = Learner(network, config, config.meta_learning_rate)
+        self.target = Target(network, config.target_rate, config.target_every)
+        priorities = Priorities(config.meta_replay, config.alpha) if config.prioritised else None
+        self.replay = MetaReplay(config.meta_replay, encoder, num_milestones, priorities)
         lanes = config.num_lanes
         self.first_image = np.zeros((lanes, *encoder.view), dtype=np.uint8)
         self.first_inventory = np.zeros((lanes, encoder.num_counts), dtype=np.int16)
         self.reward = np.zeros(lanes)  # of the present option so far
         self.ended = np.full(lanes, NONE)  # the subtask of an option that is to be stored
-        self.episode_options: list[list[int]] = [[] for _ in range(lanes)]
+        self.hindsight = np.full(lanes, NONE)  # what that option collected instead
+        # Of each lane's episode so far, where every option's copies are in the replay.
+        self.episode_options: list[list[list[int]]] = [[] for _ in range(lanes)]
         self._rng = rng
 
     @torch.no_grad()
     def values(self, image: np.ndarray, inventory: np.ndarray) -> np.ndarray:
         """Return Q(s, g), (batch, K)."""
-        bag = self.encoder(image, inventory, self.device)
-        return self.network(bag).cpu().numpy()
+        features = self.encoder(image, inventory, self.device)
+        values: np.ndarray = self.learner.network(features).cpu().numpy()
+        return values
 
     def begin(self, lanes: np.ndarray, obs: Obs) -> None:
         """Note where options begin."""
@@ -55,18 +58,35 @@ class MetaController:
         self.reward[lanes] = 0.0
 
     def end(self, lanes: np.ndarray, subtasks: np.ndarray, collected: np.ndarray) -> None:
-        """Note what ended options pursued; what they collected counts as that, in hindsight."""
+        """Note what ended options pursued and, in hindsight, what else they might have."""
         is_final = collected == self.num_milestones - 1
-        counts = (collected != NONE) if self.config.meta_hindsight else is_final
-        self.ended[lanes] = np.where(counts, collected, subtasks)
+        self.ended[lanes] = np.where(is_final, collected, subtasks)
+        if self.config.meta_hindsight:
+            self.hindsight[lanes] = np.where(is_final | (collected == subtasks), NONE, collected)
 
     def store(
         self, lanes: np.ndarray, obs: Obs, mask: np.ndarray, has_future: np.ndarray | bool = True
     ) -> None:
         """Store the ended options of these lanes, with the mask of the states they led to."""
-        is_ended = self.ended[lanes] != NONE
-        future = np.broadcast_to(has_future, lanes.shape)[is_ended]
-        lanes, mask = lanes[is_ended], mask[is_ended]
+        future = np.broadcast_to(has_future, lanes.shape)
+        for lane in lanes[self.ended[lanes] != NONE]:
+            self.episode_options[lane].append([])
+        self._add(lanes, obs, mask, future, self.ended[lanes])
+        self._add(lanes, obs, mask, future, self.hindsight[lanes])
+        self.ended[lanes] = self.hindsight[lanes] = NONE
+
+    def _add(
+        self,
+        lanes: np.ndarray,
+        obs: Obs,
+        mask: np.ndarray,
+        has_future: np.ndarray,
+        subtasks: np.ndarray,
+    ) -> None:
+        is_some = subtasks != NONE
+        lanes, mask, future, subtasks = (
+            part[is_some] for part in (lanes, mask, has_future, subtasks)
+        )
         if lanes.size == 0:
             return
         at = self.replay.add(
@@ -75,41 +95,44 @@ class MetaController:
             next_image=obs["image"][lanes],
             next_inventory=obs["inventory"][lanes],
             next_mask=mask,
-            subtask=self.ended[lanes],
+            subtask=subtasks,
             reward=self.reward[lanes],
             discount=self.config.meta_discount * future,
         )
         for lane, place in zip(lanes, at, strict=True):
-            self.episode_options[lane].append(int(place))
-        self.ended[lanes] = NONE
+            self.episode_options[lane][-1].append(int(place))
 
     def finish_episode(self, lane: int, is_success: bool) -> None:
         """Forget the episode; a success first bounds its options' values from below."""
         future = 0.0
-        if is_success:
-            for at in reversed(self.episode_options[lane]):
-                future = float(self.replay.reward[at]) + self.config.meta_discount * future
-                self.replay.lower_bound[at] = future
+        if is_success and self.config.use_lower_bound:
+            for copies in reversed(self.episode_options[lane]):
+                reward = float(self.replay.reward[copies[0]])
+                future = reward + self.config.meta_discount * future
+                self.replay.lower_bound[copies] = future
         self.episode_options[lane].clear()
 
-    def update(self) -> dict[str, float]:
+    def update(self, progress: float) -> dict[str, float]:
         """Train on a batch of options; the future is looked for within the mask."""
-        replay = self.replay
-        at = self._rng.integers(len(replay), size=self.config.meta_batch)
-        bag = self.encoder(replay.image[at], replay.inventory[at], self.device)
-        next_bag = self.encoder(replay.next_image[at], replay.next_inventory[at], self.device)
+        replay, network = self.replay, self.learner.network
+        beta = between(self.config.importance, progress)
+        at, weights = replay.draw(self.config.meta_batch, beta, self._rng)
+        features = self.encoder(replay.image[at], replay.inventory[at], self.device)
+        following = self.encoder(replay.next_image[at], replay.next_inventory[at], self.device)
 
         def tensor(values: np.ndarray) -> torch.Tensor:
             return torch.from_numpy(values[at]).to(self.device)
 
         with torch.no_grad():
-            online = self.network(next_bag).masked_fill(~tensor(replay.next_mask), -torch.inf)
+            online = network(following).masked_fill(~tensor(replay.next_mask), -torch.inf)
             best = online.argmax(dim=1, keepdim=True)
-            ahead = self.target(next_bag).gather(1, best)[:, 0]
+            ahead = self.target.network(following).gather(1, best)[:, 0]
             bootstrapped = tensor(replay.reward) + tensor(replay.discount) * ahead
             returns = torch.maximum(bootstrapped, tensor(replay.lower_bound))
-        chosen = self.network(bag).gather(1, tensor(replay.subtask)[:, None])[:, 0]
-        loss = q_loss(chosen, returns)
-        norm = descend(loss, self.network, self.optimizer, self.config.clip)
-        update_target(self.target, self.network, self.config.target_rate)
+        chosen = network(features).gather(1, tensor(replay.subtask)[:, None])[:, 0]
+        loss = q_loss(chosen, returns, torch.from_numpy(weights).to(self.device))
+        norm = self.learner.descend(loss, progress)
+        self.target.follow(network)
+        if replay.priorities is not None:
+            replay.priorities.update(at, (chosen.detach() - returns).cpu().numpy())
         return {"loss/meta": loss.item(), "gradient/meta": norm}

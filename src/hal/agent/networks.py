@@ -1,124 +1,45 @@
-"""Networks: values of actions per goal, values of subtasks, the context embedding.
+"""What all networks share: what an encoder offers, values of subtasks, the context, descent.
 
-`Encoder` turns observations into sparse features (`bags.py`); a network sums their embeddings.
-Nothing here knows an environment: only numbers of cells, codes, counts, goals and actions.
+Nothing here knows an environment: only shapes of views, numbers of codes, counts and choices.
 """
 
 import copy
-from typing import TypeVar
+from abc import ABC, abstractmethod
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hal.agent.bags import Bag, bag_sum, goal_bag_sum
+from hal.config import Config, between
 
-THERMOMETER = np.array([1, 2, 3, 4, 8])  # a count is read as "at least this many"
-Network = TypeVar("Network", bound=nn.Module)
+Features = tuple[Tensor, ...]  # an encoder's own
 
 
-class Encoder:
-    """Turns cell codes and counts into a `Bag`.
+class Encoder(ABC):
+    """Turns observations into features, and makes the networks that read these."""
 
-    The background, the code that most cells have, is no feature: leaving it out changes nothing
-    that a bias cannot say, and makes bags much smaller.
-    """
-
-    def __init__(
-        self, view: tuple[int, ...], num_codes: int, num_counts: int, background: int
-    ) -> None:
+    def __init__(self, view: tuple[int, ...], num_codes: int, num_counts: int) -> None:
         self.view = view
-        self.num_cells = int(np.prod(view))
         self.num_codes = num_codes
-        self.num_pairs = self.num_cells * num_codes
         self.num_counts = num_counts
-        self.num_thermometer = num_counts * THERMOMETER.size
-        self.background = background
 
-    def __call__(self, image: np.ndarray, inventory: np.ndarray, device: torch.device) -> Bag:
+    @abstractmethod
+    def __call__(self, image: np.ndarray, inventory: np.ndarray, device: torch.device) -> Features:
         """Encode images (batch, height, width) and counts (batch, items)."""
-        size = len(image)
-        cells, codes, owners, offsets = _features(image.reshape(size, -1), self.background)
-        counts = (inventory[:, :, np.newaxis] >= THERMOMETER).reshape(size, -1)
-        pairs = cells * self.num_codes + codes
-        arrays = (cells, codes, pairs, owners, offsets, counts.astype(np.float32))
-        return Bag(*(torch.from_numpy(array).to(device) for array in arrays))
+
+    @abstractmethod
+    def torso(self, width: int, count_scale: float = 1.0) -> nn.Module:
+        """Return a network from features to (batch, width)."""
+
+    @abstractmethod
+    def goal_values(self, width: int, num_goals: int, num_actions: int) -> nn.Module:
+        """Return a network from features and goals (batch,) to values (batch, actions)."""
 
 
-@numba.njit(cache=True)
-def _features(
-    image: np.ndarray, background: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    cells = np.empty(image.size, dtype=np.int64)
-    codes = np.empty(image.size, dtype=np.int64)
-    owners = np.empty(image.size, dtype=np.int64)
-    offsets = np.empty(image.shape[0], dtype=np.int64)
-    size = 0
-    for i in range(image.shape[0]):
-        offsets[i] = size
-        for cell in range(image.shape[1]):
-            if image[i, cell] != background:
-                cells[size] = cell
-                codes[size] = image[i, cell]
-                owners[size] = i
-                size += 1
-    return cells[:size], codes[:size], owners[:size], offsets
-
-
-def _mix(width: int) -> nn.Sequential:
-    return nn.Sequential(
-        nn.LayerNorm(width), nn.ReLU(), nn.Linear(width, width), nn.LayerNorm(width), nn.ReLU()
-    )
-
-
-def _dueling(out: Tensor) -> Tensor:
+def dueling(out: Tensor) -> Tensor:
     """Join a value and advantages (batch, 1 + n) to values (batch, n)."""
     value, advantage = out[:, :1], out[:, 1:]
     return value + advantage - advantage.mean(dim=1, keepdim=True)
-
-
-class Torso(nn.Module):
-    """Summed embeddings of cells and counts, then a layer."""
-
-    def __init__(self, encoder: Encoder, width: int, count_scale: float = 1.0) -> None:
-        super().__init__()
-        self.cells = nn.Parameter(torch.randn(encoder.num_pairs, width) * 0.1)
-        self.counts = nn.Linear(encoder.num_thermometer, width)
-        self.count_scale = count_scale
-        self.mix = _mix(width)
-
-    def forward(self, bag: Bag) -> Tensor:
-        """Return features (batch, width)."""
-        cells = bag_sum(self.cells, bag)
-        features: Tensor = self.mix(cells + self.count_scale * self.counts(bag.counts))
-        return features
-
-
-class GoalQ(nn.Module):
-    """Action values Q(s, a; g) of one goal per observation.
-
-    What a goal looks for differs from goal to goal, how to get there does not: a goal weighs the
-    codes, the weighted cells say where it is, and the rest is shared by all goals.
-    """
-
-    def __init__(self, encoder: Encoder, width: int, num_goals: int, num_actions: int) -> None:
-        super().__init__()
-        self.cells = nn.Parameter(torch.randn(encoder.num_pairs, width) * 0.1)
-        self.places = nn.Parameter(torch.randn(encoder.num_cells, width) * 0.5)
-        self.interest = nn.Parameter(torch.randn(num_goals, encoder.num_codes) * 0.3)
-        self.goals = nn.Parameter(torch.randn(num_goals, width) * 0.5)
-        self.counts = nn.Linear(encoder.num_thermometer, width)
-        self.mix = _mix(width)
-        self.goal_bias = nn.Parameter(torch.zeros(num_goals, width))
-        self.out = nn.Linear(width, 1 + num_actions)
-
-    def forward(self, bag: Bag, goals: Tensor) -> Tensor:
-        """Return values (batch, actions)."""
-        cells = bag_sum(self.cells, bag)
-        places = goal_bag_sum(self.places, self.interest, bag, goals)
-        hidden = cells + places + self.counts(bag.counts) + self.goals[goals]
-        return _dueling(self.out(self.mix(hidden) + self.goal_bias[goals]))
 
 
 class DuelingValues(nn.Module):
@@ -126,51 +47,86 @@ class DuelingValues(nn.Module):
 
     def __init__(self, encoder: Encoder, width: int, num_choices: int) -> None:
         super().__init__()
-        self.torso = Torso(encoder, width)
+        self.torso = encoder.torso(width)
         self.out = nn.Linear(width, 1 + num_choices)
 
-    def forward(self, bag: Bag) -> Tensor:
+    def forward(self, features: Features) -> Tensor:
         """Return values (batch, choices)."""
-        return _dueling(self.out(self.torso(bag)))
+        return dueling(self.out(self.torso(features)))
 
 
 class Context(nn.Module):
-    """The context embedding z(s) and the affordance classifier f on top of it."""
+    """The context embedding z(s) and the affordance classifier f."""
 
-    def __init__(self, encoder: Encoder, width: int, size: int, num_milestones: int) -> None:
+    def __init__(self, config: Config, encoder: Encoder, num_milestones: int) -> None:
         super().__init__()
-        # Counts are few among many cells, and what is possible hangs on them.
-        self.torso = Torso(encoder, width, count_scale=3.0)
-        self.embed = nn.Linear(width, size)
-        self.classify = nn.Linear(size, num_milestones)
+        width, scale = config.context_width, config.count_scale
+        self.torso = encoder.torso(width, scale)
+        self.embed = nn.Linear(width, config.context_size)
+        self.reads_context = config.classify_context
+        self.tunes_context = config.tune_context
+        # Without the context as its input, the classifier has a body of its own.
+        self.raw = None if self.reads_context else encoder.torso(width, scale)
+        inputs = config.context_size if self.reads_context else width
+        self.classify = nn.Linear(inputs, num_milestones)
 
-    def forward(self, bag: Bag) -> Tensor:
+    def forward(self, features: Features) -> Tensor:
         """Return contexts (batch, size)."""
-        context: Tensor = self.embed(self.torso(bag))
+        context: Tensor = self.embed(self.torso(features))
         return context
 
-
-def descend(
-    loss: Tensor, network: nn.Module, optimizer: torch.optim.Optimizer, clip: float
-) -> float:
-    """Take one step down a loss, the gradient's norm bounded; return the norm before that."""
-    optimizer.zero_grad()
-    loss.backward()  # type: ignore[no-untyped-call]
-    norm = nn.utils.clip_grad_norm_(network.parameters(), clip)
-    optimizer.step()
-    return norm.item()
+    def logits(self, features: Features, contexts: Tensor) -> Tensor:
+        """Return the classifier's outputs (batch, K) for states and their contexts."""
+        if self.raw is not None:
+            inputs = self.raw(features)
+        else:
+            inputs = contexts if self.tunes_context else contexts.detach()
+        logits: Tensor = self.classify(inputs)
+        return logits
 
 
-def target_of(network: Network) -> Network:
-    """Return a copy that is not trained."""
-    return copy.deepcopy(network).requires_grad_(False)
+class Learner:
+    """A network and how it is trained: Adam, a decaying rate, bounded gradients."""
+
+    def __init__(self, network: nn.Module, config: Config, rate: float) -> None:
+        self.network = network
+        self.config = config
+        self.rate = rate
+        self.optimizer = torch.optim.Adam(
+            network.parameters(),
+            lr=rate,
+            eps=config.adam_eps,
+            weight_decay=config.weight_decay,
+            fused=True,
+        )
+
+    def descend(self, loss: Tensor, progress: float) -> float:
+        """Take one step down a loss; return the gradient's norm before it was bounded."""
+        share = between((1.0, self.config.final_rate_share), progress)
+        self.optimizer.param_groups[0]["lr"] = self.rate * share
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip)
+        self.optimizer.step()
+        return norm.item()
 
 
-@torch.no_grad()
-def update_target(target: nn.Module, network: nn.Module, rate: float) -> None:
-    """Move the target's weights towards the network's; all the way at rate 1."""
-    for slow, fast in zip(target.parameters(), network.parameters(), strict=True):
-        slow.lerp_(fast, rate)
+class Target:
+    """A network that follows another one: a bit at every update, or all the way now and then."""
+
+    def __init__(self, network: nn.Module, rate: float, every: int) -> None:
+        self.network = copy.deepcopy(network).requires_grad_(False)
+        self.rate = rate
+        self.every = every
+        self.num_updates = 0
+
+    @torch.no_grad()
+    def follow(self, network: nn.Module) -> None:
+        """Count an update of the network, and move towards it when it is time."""
+        self.num_updates += 1
+        if self.num_updates % self.every == 0:
+            for slow, fast in zip(self.network.parameters(), network.parameters(), strict=True):
+                slow.lerp_(fast, self.rate)
 
 
 def device_of(name: str) -> torch.device:

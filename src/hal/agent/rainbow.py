@@ -10,10 +10,10 @@ import torch
 
 from hal.agent.controller import Controller, Lesson
 from hal.agent.networks import Encoder, device_of
-from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Obs, Replay
-from hal.agent.subtasks import Exploration, SubtaskState, first_milestone
-from hal.config import Config, between
-from hal.log import Tally
+from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Obs, Windows, make_replay
+from hal.agent.subtasks import SubtaskState, first_milestone
+from hal.config import Config, Exploration
+from hal.log import EpisodeStats, Tally
 
 
 class RainbowAgent:
@@ -29,20 +29,17 @@ class RainbowAgent:
         self._act_rng, replay_rng = map(np.random.default_rng, streams)
         device = device_of(config.device)
         self.controller = Controller(config, encoder, 1, num_actions, config.flat_discount, device)
-        lanes = config.num_lanes
-        capacity = config.replay_steps // lanes
-        self.replay = Replay(capacity, lanes, encoder, len(milestones), replay_rng)
-        self.is_resetting = np.zeros(lanes, dtype=np.bool_)  # the next step only resets
-        self.num_steps = 0
+        self.replay = make_replay(config, encoder, len(milestones), replay_rng)
+        self.is_resetting = np.zeros(config.num_lanes, dtype=np.bool_)  # the next step only resets
+        self.num_steps, self.num_vector_steps = 0, 0
         self.tally = Tally()
+        self.episodes = EpisodeStats(config.num_lanes, milestones)
         self._acted_on: tuple[Obs, np.ndarray] | None = None
 
     def act(self, obs: Obs, info: dict[str, Any]) -> np.ndarray:
         """Choose an action on every lane."""
         config = self.config
-        epsilon = between(
-            config.controller_epsilon, self.num_steps / config.controller_anneal_steps
-        )
+        epsilon = config.exploration(self.num_steps, 0).controller
         task = np.zeros(config.num_lanes, dtype=np.int64)
         actions = self.controller.act(obs, task, epsilon, self._act_rng)
         self._acted_on = (obs, actions)
@@ -71,20 +68,25 @@ class RainbowAgent:
             is_valid=is_valid,
         )
         self.is_resetting = (terminated | truncated) & is_valid
-        self.tally.add("episode/success", terminated[self.is_resetting])
+        self.episodes.add(reward, info["milestones"], is_valid)
+        ended = np.flatnonzero(self.is_resetting)
+        self.episodes.end(ended, terminated[ended], self.tally)
         self.num_steps += int(is_valid.sum())
+        self.num_vector_steps += 1
 
     def update(self) -> None:
-        """Train after a step of all lanes."""
+        """Train after a step of all lanes, if it is time."""
         config = self.config
         if self.num_steps < config.warmup_steps or not self.replay.has_window(config.window):
             return
-        share = between((1.0, config.final_rate_share), self.num_steps / config.steps)
-        self.controller.optimizer.param_groups[0]["lr"] = config.learning_rate * share
-        windows = self.replay.draw_windows(config.batch_windows, config.window, config.event_share)
-        task = np.zeros(windows.action.shape, dtype=np.int64)
-        lesson = Lesson(windows.is_valid, task, windows.reward)
-        self.tally.add_all(self.controller.update(windows, [lesson]))
+        if config.is_due(config.update_every, self.num_vector_steps):
+            progress = self.num_steps / config.steps
+            self.tally.add_all(self.controller.update(self.replay, _teach, progress))
+
+    @property
+    def num_updates(self) -> int:
+        """How often the controller was trained."""
+        return self.controller.target.num_updates
 
     def choose_subtasks(
         self,
@@ -97,3 +99,8 @@ class RainbowAgent:
     ) -> None:
         """Pursue the task on these lanes."""
         lanes.subtask[chosen] = 0
+
+
+def _teach(windows: Windows) -> list[Lesson]:
+    task = np.zeros(windows.action.shape, dtype=np.int64)
+    return [Lesson(windows.is_valid, task, windows.reward)]

@@ -10,6 +10,8 @@ import numba
 import numpy as np
 
 from hal.agent.networks import Encoder
+from hal.agent.priorities import Draw, Priorities
+from hal.config import Config
 
 Obs = dict[str, np.ndarray]
 NONE = -1
@@ -29,6 +31,8 @@ class Windows(NamedTuple):
     hindsight: np.ndarray
     end: np.ndarray
     is_valid: np.ndarray
+    weight: np.ndarray  # (batch,) importance
+    slots: np.ndarray  # (batch,) where the first rows are, for their priorities
 
 
 class Replay:
@@ -41,6 +45,8 @@ class Replay:
         encoder: Encoder,
         num_milestones: int,
         rng: np.random.Generator,
+        priorities: Priorities | None = None,
+        window: int = 1,
     ) -> None:
         shape = (capacity, num_lanes)
         self.capacity = capacity
@@ -58,6 +64,8 @@ class Replay:
         self.segment = np.zeros(shape, dtype=np.int64)
         self.num_rows = 0  # ever written; row i is at i % capacity
         self.events = Events(num_milestones, capacity=8192)
+        self.priorities = priorities  # of rows as the first of a window
+        self._window = window  # length of those
         self._rng = rng
 
     @property
@@ -74,7 +82,18 @@ class Replay:
         lanes = np.flatnonzero(fields["milestone"] != NONE)
         self.events.add(fields["milestone"][lanes], self.num_rows, lanes)
         self.num_rows += 1
+        if self.priorities is not None:
+            self._open_rows(self.priorities, at)
         return self.num_rows - 1
+
+    def _open_rows(self, priorities: Priorities, written: int) -> None:
+        """A row can be drawn once its window is there, until it is overwritten."""
+        lanes = np.arange(self.num_lanes)
+        priorities.close(written * self.num_lanes + lanes)
+        first = self.num_rows - 1 - self._window
+        if first >= 0:
+            row = first % self.capacity
+            priorities.open(row * self.num_lanes + lanes[self.is_valid[row]])
 
     def has_window(self, length: int) -> bool:
         """Tell whether there are enough rows for a run of this length."""
@@ -90,6 +109,17 @@ class Replay:
         offsets = self._rng.integers(length, size=rows.size)
         starts[: rows.size] = np.clip(rows - offsets, first, last)
         lanes[: rows.size] = event_lanes
+        return self._windows(starts, lanes, length, np.ones(size, dtype=np.float32))
+
+    def draw_prioritised(self, size: int, beta: float) -> Windows:
+        """Draw runs of rows by the priority of their first row."""
+        assert self.priorities is not None
+        slots, weights = self.priorities.draw(size, beta, self._rng)
+        return self._windows(slots // self.num_lanes, slots % self.num_lanes, self._window, weights)
+
+    def _windows(
+        self, starts: np.ndarray, lanes: np.ndarray, length: int, weight: np.ndarray
+    ) -> Windows:
         at = (starts[:, np.newaxis] + np.arange(length + 1)) % self.capacity
         lane = np.broadcast_to(lanes[:, np.newaxis], at.shape)
         steps, step_lane = at[:, :-1], lane[:, :-1]
@@ -103,6 +133,8 @@ class Replay:
             hindsight=self.hindsight[steps, step_lane],
             end=self.end[steps, step_lane],
             is_valid=self.is_valid[steps, step_lane],
+            weight=weight,
+            slots=at[:, 0] * self.num_lanes + lanes,
         )
 
     def draw_triplets(
@@ -138,6 +170,16 @@ class Replay:
         positive = np.stack([positives % self.capacity, lanes], axis=1)[keep]
         negative = np.stack([far % self.capacity, far_lanes], axis=2)[keep]
         return anchors, positive, negative
+
+
+def make_replay(
+    config: Config, encoder: Encoder, num_milestones: int, rng: np.random.Generator
+) -> Replay:
+    """Return the replay of a config, with priorities if it wants them."""
+    lanes = config.num_lanes
+    capacity = config.replay_steps // lanes
+    priorities = Priorities(capacity * lanes, config.alpha) if config.prioritised else None
+    return Replay(capacity, lanes, encoder, num_milestones, rng, priorities, config.window)
 
 
 class Events:
@@ -183,8 +225,15 @@ class Events:
 class MetaReplay:
     """A ring of the meta-controller's transitions."""
 
-    def __init__(self, capacity: int, encoder: Encoder, num_milestones: int) -> None:
+    def __init__(
+        self,
+        capacity: int,
+        encoder: Encoder,
+        num_milestones: int,
+        priorities: Priorities | None = None,
+    ) -> None:
         self.capacity = capacity
+        self.priorities = priorities
         self.image = np.zeros((capacity, *encoder.view), dtype=np.uint8)
         self.inventory = np.zeros((capacity, encoder.num_counts), dtype=np.int16)
         self.next_image = np.zeros_like(self.image)
@@ -208,7 +257,15 @@ class MetaReplay:
             getattr(self, name)[at] = values
         self.lower_bound[at] = -np.inf
         self.num_added += size
+        if self.priorities is not None:
+            self.priorities.open(at)
         return at
+
+    def draw(self, size: int, beta: float, rng: np.random.Generator) -> Draw:
+        """Draw transitions: by priority, or each as likely."""
+        if self.priorities is not None:
+            return self.priorities.draw(size, beta, rng)
+        return Draw(rng.integers(len(self), size=size), np.ones(size, dtype=np.float32))
 
 
 class Drawn(NamedTuple):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hal.agent.replay import NONE
+from hal.config import Exploration
 
 
 @dataclass
@@ -34,18 +35,6 @@ class SubtaskState:
         self.subtask = np.where(is_ended, NONE, self.subtask)
         self.steps[is_ended] = 0
         return is_ended
-
-
-@dataclass(frozen=True)
-class Exploration:
-    """Shares of random choices."""
-
-    controller: float  # actions
-    meta: float  # subtasks, among all
-    mask: float  # subtasks, within the mask
-
-
-GREEDY = Exploration(controller=0.0, meta=0.0, mask=0.0)
 
 
 def first_milestone(milestones: np.ndarray) -> np.ndarray:

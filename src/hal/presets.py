@@ -1,0 +1,96 @@
+"""Presets of a config: the methods, and two scales, `fast` (the defaults) and `paper`."""
+
+from dataclasses import fields
+from typing import Any
+
+from hal.config import Config
+from hal.envs.rules import GAMES, game_of_task
+
+METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+    "oracle": ("subtasks masked by the true affordances", {"mask": "oracle"}),
+    "hal": ("subtasks masked by learned affordances (the paper's HAL)", {}),
+    "hal-fnf": ("hal without the filter of false negatives", {"use_filter": False}),
+    "hal-rai": ("hal whose classifier reads the raw state", {"classify_context": False}),
+    "hal-rt": ("hal whose classifier does not tune the context", {"tune_context": False}),
+    "hal-cl": ("hal without the contrastive loss", {"use_contrast": False}),
+    "hr": (
+        "no mask, no hindsight (the paper's H-Rainbow)",
+        {"mask": "none", "use_hindsight": False, "rarity": "none"},
+    ),
+    "hr+her": ("no mask (H-Rainbow with hindsight)", {"mask": "none", "rarity": "none"}),
+    "rainbow": (
+        "no subtasks, a reward for each milestone's first time (the paper's Rainbow)",
+        {"is_flat": True, "reward": "dense", "mask": "none"},
+    ),
+}
+
+# Table 3 of the paper, and what its text says beside it.
+PAPER: dict[str, Any] = {
+    "steps": 4_000_000,
+    "num_lanes": 4,
+    "max_option_steps": 50,
+    "avoid_repeat": False,
+    "prune_unachieved": False,
+    "rarity": "difference",
+    "anneal_share": 0.8,
+    "warmup_steps": 400,
+    "batch_windows": 32,
+    "window": 10,
+    "trained_steps": 1,
+    "trace": 1.0,
+    "prioritised": True,
+    "torso": "convolution",
+    "width": 512,
+    "meta_width": 512,
+    "context_width": 512,
+    "context_size": 128,
+    "count_scale": 1.0,
+    "learning_rate": 6.25e-4,
+    "meta_learning_rate": 6.25e-4,
+    "context_learning_rate": 6.25e-4,
+    "final_rate_share": 1.0,
+    "adam_eps": 1.5e-4,
+    "weight_decay": 1e-5,
+    "target_rate": 1.0,
+    "target_every": 1_000,
+    "update_every": 4,
+    "discount": 0.99,
+    "flat_discount": 0.99,
+    "step_penalty": 0.01,
+    "double_q": True,
+    "meta_every": 40,
+    "meta_batch": 32,
+    "meta_discount": 0.99,
+    "meta_waits": False,
+    "meta_hindsight": False,
+    "use_lower_bound": False,
+    "ignore_penalties": False,
+    "bootstrap_truncation": True,
+    "context_every": 40,
+    "triplets": 32,
+    "num_negatives": 1,
+    "same_lane_share": 0.0,
+    "knn_n": 1_000,
+    "fnf_perc": 0.9,
+    "filter_every": 600,
+}
+PAPER_STEPS = {"crafting": 6_000_000, "treasure": 4_000_000}  # 1.5M and 1M updates
+STOCHASTIC_SIGMA = 2.0  # the paper's, where items disappear
+
+
+def make_config(task: str, method: str = "hal", preset: str = "fast", **overrides: Any) -> Config:
+    """Return the config of a method at a scale, with some fields overridden."""
+    if method not in METHODS:
+        raise ValueError(f"unknown method {method!r}; legal methods: {', '.join(METHODS)}")
+    legal = [field.name for field in fields(Config)]
+    for name in overrides:
+        if name not in legal:
+            raise ValueError(f"unknown field {name!r}; legal fields: {', '.join(legal)}")
+    settings: dict[str, Any] = {"task": task, "method": method, "preset": preset}
+    if preset == "paper":
+        game = GAMES[game_of_task(task)]
+        settings |= PAPER | {"horizon": game.max_steps, "steps": PAPER_STEPS[game.name]}
+    if overrides.get("disappear_rate"):
+        settings |= {"sigma": STOCHASTIC_SIGMA}
+    _, switches = METHODS[method]
+    return Config(**(settings | switches | overrides))

@@ -1,0 +1,264 @@
+"""The `paper` preset: every value of the paper's Table 3, its networks, its replay."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from hal.agent.controller import Controller, Lesson
+from hal.agent.convolution import HeadsQ, PlaneEncoder
+from hal.agent.networks import Context, DuelingValues
+from hal.agent.priorities import Priorities
+from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Replay, Windows
+from hal.presets import METHODS, make_config
+
+CPU = torch.device("cpu")
+ENCODER = PlaneEncoder(view=(11, 11), num_codes=5, num_counts=3)
+
+# The table's name, our field, the table's value.
+TABLE_3: list[tuple[str, str, Any]] = [
+    ("adam_lr, controller", "learning_rate", 0.000625),
+    ("adam_lr, meta-controller", "meta_learning_rate", 0.000625),
+    ("adam_lr, context and classifier", "context_learning_rate", 0.000625),
+    ("adam_lr does not decay", "final_rate_share", 1.0),
+    ("adam_eps", "adam_eps", 0.00015),
+    ("batch_size, controller", "batch_windows", 32),
+    ("batch_size, meta-controller", "meta_batch", 32),
+    ("batch_size, contrastive loss", "triplets", 32),
+    ("batch_size, classifier", "classifier_batch", 32),
+    ("discount", "discount", 0.99),
+    ("discount, meta-controller", "meta_discount", 0.99),
+    ("discount, flat", "flat_discount", 0.99),
+    ("targ_update", "target_every", 1_000),
+    ("targ_update copies", "target_rate", 1.0),
+    ("exp_steps", "warmup_steps", 400),
+    ("eps_c", "controller_epsilon", (0.5, 0.05)),
+    ("eps_mc", "meta_epsilon", (0.2, 0.05)),
+    ("eps_aff", "mask_epsilon", (0.8, 0.0)),
+    ("n_steps", "window", 10),
+    ("n_steps, not lambda", "trace", 1.0),
+    ("n_steps of the first step", "trained_steps", 1),
+    ("max_option_steps", "max_option_steps", 50),
+    ("update_freq", "update_every", 4),
+    ("meta_update_freq", "meta_every", 40),
+    ("margin_update_freq", "filter_every", 600),
+    ("aff_update_freq and rep_update_freq", "context_every", 40),
+    ("sigma", "sigma", 7.0),
+    ("knn_n", "knn_n", 1_000),
+    ("knn_k", "knn_k", 1),
+    ("fnf_conf", "fnf_conf", 0.95),
+    ("fnf_perc", "fnf_perc", 0.9),
+]
+# What the specification adds to it.
+BESIDE_THE_TABLE: list[tuple[str, Any]] = [
+    ("num_lanes", 4),
+    ("anneal_share", 0.8),
+    ("prioritised", True),
+    ("alpha", 0.4),
+    ("importance", (0.6, 1.0)),
+    ("double_q", True),
+    ("torso", "convolution"),
+    ("width", 512),
+    ("meta_width", 512),
+    ("context_width", 512),
+    ("context_size", 128),
+    ("clip", 10.0),
+    ("weight_decay", 1e-5),
+    ("triplet_margin", 1.0),
+    ("aff_threshold", 0.5),
+    ("step_penalty", 0.01),
+    ("rarity", "difference"),
+    ("num_negatives", 1),
+    ("meta_hindsight", False),
+    ("bootstrap_truncation", True),
+]
+
+
+@pytest.mark.parametrize(("name", "field", "value"), TABLE_3)
+def test_table_3(name: str, field: str, value: Any) -> None:
+    assert getattr(make_config("iron", "hal", "paper"), field) == value, name
+
+
+@pytest.mark.parametrize(("field", "value"), BESIDE_THE_TABLE)
+def test_beside_the_table(field: str, value: Any) -> None:
+    assert getattr(make_config("iron", "hal", "paper"), field) == value
+
+
+def test_sigma_is_smaller_where_items_disappear() -> None:
+    assert make_config("iron", "hal", "paper", disappear_rate=0.02).sigma == 2.0
+    assert make_config("iron", "hal", disappear_rate=0.02).sigma == 2.0
+    assert make_config("iron", "hal", disappear_rate=0.02, sigma=4.0).sigma == 4.0
+
+
+def test_full_episodes_and_schedules() -> None:
+    iron, treasure = (make_config(task, "hal", "paper") for task in ("iron", "treasure"))
+    assert (iron.horizon, treasure.horizon) == (4320, 3630)
+    assert (iron.steps, treasure.steps) == (6_000_000, 4_000_000)
+    for share, expected in ((0.0, 0.5), (0.4, 0.275), (0.8, 0.05), (1.0, 0.05)):
+        explore = iron.exploration(int(share * iron.steps), num_successes=0)
+        assert explore.controller == pytest.approx(expected)
+        assert explore.mask == pytest.approx(0.8 * (1 - min(share / 0.8, 1)))
+
+
+def test_every_method_has_a_paper_config() -> None:
+    for method in METHODS:
+        config = make_config("treasure", method, "paper")
+        assert config.torso == "convolution"
+    assert make_config("iron", "hr", "paper").rarity == "none"
+
+
+# --- networks -------------------------------------------------------------------------------
+
+
+def test_the_papers_networks() -> None:
+    """Conv 5x5 x32, conv 3x3 x64, 512; counts 512; both 512; dueling heads; context 128."""
+    config = make_config("iron", "hal", "paper")
+    shapes = {name: tuple(p.shape) for name, p in HeadsQ(ENCODER, 512, 7, 4).named_parameters()}
+    assert shapes["torso.view.0.weight"] == (32, 5, 5, 5)
+    assert shapes["torso.view.2.weight"] == (64, 32, 3, 3)
+    assert shapes["torso.view.5.weight"] == (512, 64 * 5 * 5)
+    assert shapes["torso.counts.0.weight"] == (512, 3)
+    assert shapes["torso.join.0.weight"] == (512, 1024)
+    assert shapes["out.weight"] == (7 * (1 + 4), 512)
+    context = Context(config, ENCODER, 7)
+    assert context.embed.out_features == 128
+    assert context.classify.in_features == 128
+    assert DuelingValues(ENCODER, 512, 7).out.out_features == 1 + 7
+
+
+def test_planes_are_one_hot_and_counts_are_counts() -> None:
+    image = np.arange(121).reshape(1, 11, 11).astype(np.uint8) % 5
+    planes, counts = ENCODER(image, np.array([[0, 9, 2]]), CPU)
+    assert planes.shape == (1, 5, 11, 11)
+    np.testing.assert_array_equal(planes.argmax(dim=1).numpy(), image)
+    assert planes.sum() == 121
+    assert counts.tolist() == [[0.0, 9.0, 2.0]]
+
+
+def test_each_goal_has_its_own_dueling_head() -> None:
+    network = HeadsQ(ENCODER, 16, num_goals=3, num_actions=4)
+    with torch.no_grad():
+        network.out.weight.zero_()
+        network.out.bias.copy_(torch.arange(15.0))
+    features = ENCODER(np.zeros((2, 11, 11), np.uint8), np.zeros((2, 3)), CPU)
+    values = network(features, torch.tensor([0, 2]))
+    # Head g has value 5g and advantages 5g + 1 to 5g + 4, whose mean is 5g + 2.5.
+    assert values.tolist() == [[-1.5, -0.5, 0.5, 1.5], [8.5, 9.5, 10.5, 11.5]]
+
+
+# --- prioritised replay ---------------------------------------------------------------------
+
+
+def test_slots_are_drawn_in_proportion_to_their_priority() -> None:
+    rng = np.random.default_rng(0)
+    priorities = Priorities(6, exponent=0.5)
+    priorities.open(np.arange(5))
+    priorities.update(np.array([0, 1, 2, 3]), np.array([1.0, 4.0, 9.0, 16.0]))
+    priorities.close(np.array([4]))
+    drawn = np.concatenate([priorities.draw(100, 1.0, rng).slots for _ in range(200)])
+    shares = np.bincount(drawn, minlength=6) / drawn.size
+    np.testing.assert_allclose(shares, [0.1, 0.2, 0.3, 0.4, 0, 0], atol=0.01)
+
+
+def test_importance_undoes_the_priorities() -> None:
+    rng = np.random.default_rng(0)
+    priorities = Priorities(4, exponent=1.0)
+    priorities.open(np.arange(4))
+    priorities.update(np.arange(4), np.array([1.0, 2.0, 3.0, 4.0]))
+    slots, weights = priorities.draw(5_000, 1.0, rng)
+    total = np.bincount(slots, weights, minlength=4)
+    np.testing.assert_allclose(total / total.sum(), 0.25, atol=0.01)
+    assert weights.max() == 1.0
+    assert (priorities.draw(50, 0.0, rng).weights == 1.0).all()
+
+
+def test_new_slots_have_the_largest_priority_so_far() -> None:
+    priorities = Priorities(3, exponent=1.0)
+    priorities.open(np.array([0]))
+    priorities.update(np.array([0]), np.array([7.0]))
+    priorities.open(np.array([1]))
+    assert priorities.tree[priorities.first_leaf + 1] == pytest.approx(7.0)
+    assert priorities.tree[1] == pytest.approx(14.0)
+    assert priorities.num_open == 2
+
+
+def prioritised_replay(num_rows: int) -> Replay:
+    """Two lanes, capacity 12, windows of 4; lane 1's rows of number 5k only reset."""
+    priorities = Priorities(24, exponent=1.0)
+    replay = Replay(12, 2, ENCODER, 3, np.random.default_rng(0), priorities, window=4)
+    for row in range(num_rows):
+        replay.add(
+            image=np.zeros((2, 11, 11)),
+            inventory=np.array([[row, lane, 0] for lane in range(2)]),
+            milestone=np.full(2, NONE),
+            is_valid=np.array([True, row % 5 != 0]),
+        )
+    return replay
+
+
+@pytest.mark.parametrize("num_rows", [6, 11, 12, 13, 40])
+def test_only_whole_windows_of_valid_rows_are_drawn(num_rows: int) -> None:
+    windows = prioritised_replay(num_rows).draw_prioritised(400, beta=1.0)
+    rows, lanes = windows.inventory[..., 0], windows.inventory[..., 1]
+    assert (np.diff(rows, axis=1) == 1).all(), "no window crosses the newest row"
+    assert windows.is_valid[:, 0].all()
+    eligible = {
+        (row, lane)
+        for row in range(max(0, num_rows - 12), num_rows - 4)
+        for lane in range(2)
+        if lane == 0 or row % 5 != 0
+    }
+    assert set(zip(rows[:, 0].tolist(), lanes[:, 0].tolist(), strict=True)) == eligible
+
+
+# --- n-step returns through the controller --------------------------------------------------
+
+
+def one_window(end: list[int], reward: list[float]) -> Windows:
+    length = len(end)
+    return Windows(
+        image=np.zeros((1, length + 1, 11, 11), np.uint8),
+        inventory=np.arange(length + 1).repeat(3).reshape(1, length + 1, 3),
+        action=np.zeros((1, length), np.int64),
+        reward=np.array([reward]),
+        subtask=np.zeros((1, length), np.int64),
+        milestone=np.full((1, length), NONE),
+        hindsight=np.full((1, length), NONE),
+        end=np.array([end]),
+        is_valid=np.ones((1, length), np.bool_),
+        weight=np.ones(1, np.float32),
+        slots=np.zeros(1, np.int64),
+    )
+
+
+class Counts(torch.nn.Module):
+    """Values of two actions that can be read off: the first count, and that plus the offset."""
+
+    def __init__(self, first: float, second: float) -> None:
+        super().__init__()
+        self.offsets = torch.tensor([first, second])
+
+    def forward(self, features: tuple[torch.Tensor, ...], goals: torch.Tensor) -> torch.Tensor:
+        return features[1][:, :1] + self.offsets
+
+
+@pytest.mark.parametrize(
+    ("end", "expected"),
+    [
+        ([CONTINUES] * 3, 1 + 0.5 * 2 + 0.25 * 4 + 0.125 * 13),  # bootstrap from state 3
+        ([CONTINUES, ENDS, CONTINUES], 1 + 0.5 * 2),  # a milestone: no bootstrap
+        ([CONTINUES, CUT, CONTINUES], 1 + 0.5 * 2 + 0.25 * 12),  # a timeout: over the shorter n
+        ([CUT, CONTINUES, CONTINUES], 1 + 0.5 * 11),
+    ],
+)
+def test_n_step_returns_stop_at_the_options_end(end: list[int], expected: float) -> None:
+    config = make_config("iron", "hal", "paper", window=3)
+    controller = Controller(config, ENCODER, 1, 2, 0.5, CPU)
+    # Double Q: the network prefers the first action, which its target judges at count + 10.
+    controller.learner.network = Counts(1.0, 0.0)
+    controller.target.network = Counts(10.0, 99.0)
+    windows = one_window(end, [1.0, 2.0, 4.0])
+    lesson = Lesson(windows.is_valid, windows.subtask, windows.reward)
+    first = (np.array([0]), np.array([0]))
+    assert controller._returns(windows, [lesson], [first]).tolist() == [pytest.approx(expected)]
