@@ -14,7 +14,7 @@ from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Replay, Windows
 from hal.presets import METHODS, make_config
 
 CPU = torch.device("cpu")
-ENCODER = PlaneEncoder(view=(11, 11), num_codes=5, num_counts=3)
+ENCODER = PlaneEncoder(view=(11, 11), num_codes=5, num_counts=3, background=0)
 
 # The table's name, our field, the table's value.
 TABLE_3: list[tuple[str, str, Any]] = [

@@ -1,15 +1,17 @@
 """The command `hal`."""
 
 import sys
+from json import dumps
 from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
 
 from hal import ENV_IDS, GridEnv, __version__
+from hal.checkpoint import load_agent
 from hal.play import play_in_terminal, play_in_window, play_script
 from hal.presets import METHODS, make_config
-from hal.run import run_training
+from hal.run import evaluate_agent, evaluation_table, run_training
 
 
 def play(
@@ -51,8 +53,10 @@ def train(
     task: Annotated[str, tyro.conf.Positional],
     *,
     method: str = "hal",
+    preset: str = "fast",
     seed: int = 0,
-    steps: int = 2_000_000,
+    steps: int | None = None,
+    device: str = "cpu",
     episodes: int = 200,
     out: Path | None = None,
 ) -> None:
@@ -61,13 +65,34 @@ def train(
     Args:
         task: The milestone that ends an episode; see `hal tasks`.
         method: The method; see `hal methods`.
+        preset: The scale: fast (what learns soonest on a core) or paper (the paper's settings).
         seed: Of everything random.
-        steps: Environment steps of training.
+        steps: Environment steps of training; the preset's without it.
+        device: cpu, cuda or auto.
         episodes: Episodes of the final evaluation.
-        out: Folder for `metrics.jsonl` and `evaluation.json`; runs/TASK-METHOD-SEED without it.
+        out: A new folder for the run; runs/TASK-METHOD-SEED without it.
     """
-    config = make_config(task, method, seed=seed, steps=steps)
+    overrides = {} if steps is None else {"steps": steps}
+    config = make_config(task, method, preset, seed=seed, device=device, **overrides)
     run_training(config, episodes, out or Path("runs") / f"{task}-{method}-{seed}")
+
+
+def evaluate(
+    run: Annotated[Path, tyro.conf.Positional],
+    *,
+    episodes: int = 200,
+    json: bool = False,
+) -> None:
+    """Evaluate a finished run's agent greedily, in fresh episodes.
+
+    Args:
+        run: The run's folder.
+        episodes: How many episodes.
+        json: Print JSON.
+    """
+    agent = load_agent(run)
+    result = evaluate_agent(agent, episodes)
+    print(dumps(result, indent=2) if json else evaluation_table(result, agent.milestones))
 
 
 def methods() -> None:
@@ -90,7 +115,7 @@ def main() -> None:
         return
     try:
         tyro.extras.subcommand_cli_from_dict(
-            {"train": train, "play": play, "methods": methods, "tasks": tasks},
+            {"train": train, "eval": evaluate, "play": play, "methods": methods, "tasks": tasks},
             prog="hal",
             description="Hierarchical Affordance Learning.",
         )

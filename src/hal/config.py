@@ -61,11 +61,11 @@ class Config:
     method: str = "hal"  # which method's switches are set, see METHODS
     preset: str = "fast"  # which scale's settings are set, see PRESETS
     seed: int = 0  # of everything random
-    steps: int = 2_000_000  # environment steps of training, over all lanes
+    steps: int = 3_000_000  # environment steps of training, over all lanes
     device: str = "cpu"  # cpu, cuda or auto
 
     # The environment
-    num_lanes: int = 256  # environments stepped together
+    num_lanes: int = 512  # environments stepped together
     horizon: int = 1000  # steps after which an episode of training is cut
     milestones: tuple[str, ...] = ()  # the milestone set; all of the task's if empty
     disappear_rate: float = 0.0  # chance per step that a unit of a held item disappears
@@ -97,7 +97,7 @@ class Config:
     meta_anneal_successes: int = 300  # further successes until it is as greedy as it gets
 
     # Replay
-    replay_steps: int = 512_000  # environment steps kept
+    replay_steps: int = 1_024_000  # environment steps kept
     warmup_steps: int = 10_000  # environment steps before the first update
     batch_windows: int = 20  # runs of steps per controller update
     window: int = 16  # steps per run
@@ -125,7 +125,7 @@ class Config:
     target_every: int = 1  # updates between its moves
 
     # Controller
-    update_every: int = 256  # environment steps per update
+    update_every: int = 512  # environment steps per update
     discount: float = 0.9
     flat_discount: float = 0.97  # of the flat baseline, whose episodes are longer than options
     trace: float = 0.9  # lambda of the returns
@@ -133,7 +133,7 @@ class Config:
     double_q: bool = False  # the network picks the next action, its target judges it
 
     # Meta-controller
-    meta_every: int = 256  # environment steps per update
+    meta_every: int = 512  # environment steps per update
     meta_batch: int = 256  # transitions per update
     meta_replay: int = 100_000  # transitions kept
     meta_discount: float = 0.95  # per option
@@ -144,7 +144,7 @@ class Config:
     bootstrap_truncation: bool = False  # a truncated episode has a future for the meta-controller
 
     # Affordances
-    context_every: int = 512  # environment steps per update of context and classifier
+    context_every: int = 1024  # environment steps per update of context and classifier
     triplets: int = 128  # anchors per update
     num_negatives: int = 4  # candidates per anchor, the hardest counts
     same_lane_share: float = 0.6  # share of the negatives from the anchor's own lane

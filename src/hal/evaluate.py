@@ -11,6 +11,7 @@ from hal.agent.replay import NONE
 from hal.agent.subtasks import SubtaskState, first_milestone
 from hal.config import GREEDY, Exploration
 from hal.envs import GridVectorEnv
+from hal.log import Tally, tally_mask
 
 EVALUATION_SEED = 10**6  # far from the seeds of training
 
@@ -22,6 +23,7 @@ class Episodes:
     success: np.ndarray
     length: np.ndarray
     covered: np.ndarray  # (episodes, K) bool, milestones collected
+    mask: dict[str, float]  # how good the mask was where subtasks were chosen
 
     def summary(self, milestones: tuple[str, ...]) -> dict[str, float]:
         """Return rates, with the success rate's 95% interval (Wilson)."""
@@ -37,6 +39,7 @@ class Episodes:
                 f"coverage/{name}": float(share)
                 for name, share in zip(milestones, covered, strict=True)
             },
+            **self.mask,
         }
 
 
@@ -58,9 +61,12 @@ def evaluate(
     length = np.zeros(num_episodes, dtype=np.int64)
     covered = np.zeros(info["milestones"].shape, dtype=np.bool_)
     actions = np.zeros(num_episodes, dtype=np.int64)
+    tally = Tally()
     while active.size:
         chosen = active[lanes.subtask[active] == NONE]
-        agent.choose_subtasks(obs, info, lanes, chosen, explore, rng)
+        judged = agent.choose_subtasks(obs, info, lanes, chosen, explore, rng)
+        if judged is not None:
+            tally_mask(tally, *judged, info, chosen, agent.milestones)
         here = {name: batch[active] for name, batch in obs.items()}
         actions[active] = agent.controller.act(here, lanes.subtask[active], explore.controller, rng)
         obs, _, terminated, truncated, info = env.step(actions)
@@ -70,4 +76,4 @@ def evaluate(
         covered[active] |= info["milestones"][active]
         success[active] = terminated[active]
         active = active[~is_done[active]]
-    return Episodes(success, length, covered)
+    return Episodes(success, length, covered, tally.take())

@@ -26,13 +26,13 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 
 # Table 3 of the paper, and what its text says beside it.
 PAPER: dict[str, Any] = {
-    "steps": 4_000_000,
     "num_lanes": 4,
     "max_option_steps": 50,
     "avoid_repeat": False,
     "prune_unachieved": False,
     "rarity": "difference",
     "anneal_share": 0.8,
+    "replay_steps": 512_000,
     "warmup_steps": 400,
     "batch_windows": 32,
     "window": 10,

@@ -1,10 +1,10 @@
-"""One run on disk: train, print progress, write metrics, evaluate."""
+"""One run on disk: train, print progress, write metrics, keep the agent, evaluate."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
+from hal.checkpoint import save_agent, save_config, write_whole
 from hal.config import Config
 from hal.evaluate import evaluate
 from hal.log import MetricsFile
@@ -12,12 +12,13 @@ from hal.train import Agent, train
 
 
 def run_training(config: Config, num_episodes: int, folder: Path) -> dict[str, Any]:
-    """Train and evaluate; leave `metrics.jsonl` and `evaluation.json` in a new folder."""
+    """Train and evaluate; leave config, metrics, weights and evaluation in a new folder."""
     if num_episodes < 1:
         raise ValueError(f"episodes {num_episodes}; legal: whole numbers from 1")
     if folder.exists():
         raise ValueError(f"{folder} exists already; choose another folder with --out")
     metrics = MetricsFile(folder / "metrics.jsonl")
+    save_config(config, folder)
 
     def report(values: dict[str, Any], agent: Agent) -> None:
         metrics.write(values)
@@ -25,21 +26,50 @@ def run_training(config: Config, num_episodes: int, folder: Path) -> dict[str, A
 
     agent = train(config, report, report_every=max(config.steps // 40, 1))
     metrics.close()
-    result = {
+    save_agent(agent, folder)
+    result = evaluate_agent(agent, num_episodes)
+    text = json.dumps(result, indent=2) + "\n"
+    write_whole(folder / "evaluation.json", lambda part: part.write_text(text, encoding="utf-8"))
+    print(f"{success_line(result)}; see {folder}")
+    return result
+
+
+def evaluate_agent(agent: Agent, num_episodes: int) -> dict[str, Any]:
+    """Return what a run was and how its agent does, greedily and in fresh episodes."""
+    if num_episodes < 1:
+        raise ValueError(f"episodes {num_episodes}; legal: whole numbers from 1")
+    config = agent.config
+    return {
         "task": config.task,
         "method": config.method,
+        "preset": config.preset,
         "seed": config.seed,
         "steps": config.steps,
         "episodes": num_episodes,
         **evaluate(agent, num_episodes).summary(agent.milestones),
     }
-    write_json(folder / "evaluation.json", result)
-    print(
+
+
+def success_line(result: dict[str, Any]) -> str:
+    """Return the success rate with its interval, in one line."""
+    return (
         f"greedy success {result['success']:.1%} (95% interval {result['success_low']:.1%}"
-        f" to {result['success_high']:.1%}, {num_episodes} episodes),"
-        f" length {result['length']:.0f}; see {folder}"
+        f" to {result['success_high']:.1%}, {result['episodes']} episodes),"
+        f" length {result['length']:.0f}"
     )
-    return result
+
+
+def evaluation_table(result: dict[str, Any], milestones: tuple[str, ...]) -> str:
+    """Return an evaluation as lines: the success rate, the mask, and each milestone's coverage."""
+    lines = [success_line(result)]
+    if "mask/accuracy" in result:
+        lines.append(
+            f"mask accuracy {result['mask/accuracy']:.1%}, overpruned"
+            f" {result.get('mask/overpruned', 0):.1%}, underpruned"
+            f" {result.get('mask/underpruned', 0):.1%}"
+        )
+    lines += [f"{name:15} in {result[f'coverage/{name}']:6.1%} of episodes" for name in milestones]
+    return "\n".join(lines)
 
 
 def progress_line(config: Config, values: dict[str, Any]) -> str:
@@ -54,10 +84,3 @@ def progress_line(config: Config, values: dict[str, Any]) -> str:
     if "mask/accuracy" in values and config.mask == "learned":
         parts.append(f"mask accuracy {values['mask/accuracy']:.2f}")
     return "  ".join(parts)
-
-
-def write_json(path: Path, values: dict[str, Any]) -> None:
-    """Write a file all or nothing."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
-    os.replace(part, path)

@@ -12,7 +12,6 @@ from gymnasium import spaces
 from hal.agent.convolution import PlaneEncoder
 from hal.agent.embedding import BagEncoder
 from hal.agent.hierarchical import HierarchicalAgent
-from hal.agent.networks import Encoder
 from hal.agent.rainbow import RainbowAgent
 from hal.config import Config
 from hal.envs import GridVectorEnv
@@ -35,10 +34,9 @@ def make_agent(config: Config, env: GridVectorEnv, background: int) -> Agent:
     cells, counts = space["image"], space["inventory"]
     assert isinstance(cells, spaces.Box)
     assert isinstance(counts, spaces.Box)
-    shapes = (cells.shape, int(cells.high.max()) + 1, counts.shape[0])
-    encoder: Encoder = PlaneEncoder(*shapes)
-    if config.torso == "embedding":
-        encoder = BagEncoder(*shapes, background)
+    kind_of_encoder = {"embedding": BagEncoder, "convolution": PlaneEncoder}[config.torso]
+    num_codes = int(cells.high.max()) + 1
+    encoder = kind_of_encoder(cells.shape, num_codes, counts.shape[0], background)
     kind = RainbowAgent if config.is_flat else HierarchicalAgent
     return kind(config, encoder, int(action_space.n), env.milestones)
 

@@ -15,18 +15,17 @@ THERMOMETER = np.array([1, 2, 3, 4, 8])  # a count is read as "at least this man
 class BagEncoder(Encoder):
     """Turns cell codes and counts into a `Bag`.
 
-    The background, the code that most cells have, is no feature: leaving it out changes nothing
+    The background is no feature: leaving it out changes nothing
     that a bias cannot say, and makes bags much smaller.
     """
 
     def __init__(
         self, view: tuple[int, ...], num_codes: int, num_counts: int, background: int
     ) -> None:
-        super().__init__(view, num_codes, num_counts)
+        super().__init__(view, num_codes, num_counts, background)
         self.num_cells = int(np.prod(view))
         self.num_pairs = self.num_cells * num_codes
         self.num_thermometer = num_counts * THERMOMETER.size
-        self.background = background
 
     def torso(self, width: int, count_scale: float = 1.0) -> nn.Module:
         """Return a `BagTorso`."""

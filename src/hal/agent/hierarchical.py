@@ -12,7 +12,7 @@ import torch
 from hal.agent.affordance import Affordances
 from hal.agent.controller import Controller, Lesson, subtask_lessons
 from hal.agent.meta import MetaController
-from hal.agent.networks import Encoder, device_of
+from hal.agent.networks import Encoder, device_of, load_named, named
 from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Obs, Windows, make_replay, mark_options
 from hal.agent.subtasks import (
     SubtaskState,
@@ -230,3 +230,24 @@ class HierarchicalAgent:
 
     def _teach(self, windows: Windows) -> list[Lesson]:
         return subtask_lessons(windows, self.config.use_hindsight, self.config.step_penalty)
+
+    # --- keeping ----------------------------------------------------------------------------
+
+    def weights(self) -> dict[str, torch.Tensor]:
+        """Return everything that acting needs."""
+        return {
+            "background": torch.tensor(self.controller.encoder.background),
+            "achieved": torch.from_numpy(self.affordances.positives.counts),
+            "missed": torch.from_numpy(self.affordances.negatives.counts),
+            **named("controller", self.controller.learner.network),
+            **named("meta", self.meta.learner.network),
+            **named("context", self.affordances.context),
+        }
+
+    def load_weights(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Set what `weights` returned."""
+        self.affordances.positives.counts[:] = tensors["achieved"].numpy()
+        self.affordances.negatives.counts[:] = tensors["missed"].numpy()
+        load_named("controller", self.controller.learner.network, tensors)
+        load_named("meta", self.meta.learner.network, tensors)
+        load_named("context", self.affordances.context, tensors)

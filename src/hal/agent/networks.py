@@ -18,10 +18,13 @@ Features = tuple[Tensor, ...]  # an encoder's own
 class Encoder(ABC):
     """Turns observations into features, and makes the networks that read these."""
 
-    def __init__(self, view: tuple[int, ...], num_codes: int, num_counts: int) -> None:
+    def __init__(
+        self, view: tuple[int, ...], num_codes: int, num_counts: int, background: int
+    ) -> None:
         self.view = view
         self.num_codes = num_codes
         self.num_counts = num_counts
+        self.background = background  # the code that most cells have
 
     @abstractmethod
     def __call__(self, image: np.ndarray, inventory: np.ndarray, device: torch.device) -> Features:
@@ -127,6 +130,18 @@ class Target:
         if self.num_updates % self.every == 0:
             for slow, fast in zip(self.network.parameters(), network.parameters(), strict=True):
                 slow.lerp_(fast, self.rate)
+
+
+def named(prefix: str, network: nn.Module) -> dict[str, Tensor]:
+    """Return a network's weights, their names under a prefix."""
+    return {f"{prefix}.{name}": tensor for name, tensor in network.state_dict().items()}
+
+
+def load_named(prefix: str, network: nn.Module, tensors: dict[str, Tensor]) -> None:
+    """Set a network's weights from those under a prefix."""
+    start = f"{prefix}."
+    mine = {name[len(start) :]: t for name, t in tensors.items() if name.startswith(start)}
+    network.load_state_dict(mine)
 
 
 def device_of(name: str) -> torch.device:

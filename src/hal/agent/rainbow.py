@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from hal.agent.controller import Controller, Lesson
-from hal.agent.networks import Encoder, device_of
+from hal.agent.networks import Encoder, device_of, load_named, named
 from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Obs, Windows, make_replay
 from hal.agent.subtasks import SubtaskState, first_milestone
 from hal.config import Config, Exploration
@@ -97,8 +97,19 @@ class RainbowAgent:
         explore: Exploration,
         rng: np.random.Generator,
     ) -> None:
-        """Pursue the task on these lanes."""
+        """Pursue the task on these lanes; there is no mask and no value of subtasks."""
         lanes.subtask[chosen] = 0
+
+    def weights(self) -> dict[str, torch.Tensor]:
+        """Return everything that acting needs."""
+        return {
+            "background": torch.tensor(self.controller.encoder.background),
+            **named("controller", self.controller.learner.network),
+        }
+
+    def load_weights(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Set what `weights` returned."""
+        load_named("controller", self.controller.learner.network, tensors)
 
 
 def _teach(windows: Windows) -> list[Lesson]:
