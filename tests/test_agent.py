@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from hal.agent.bags import bag_sum
-from hal.agent.embedding import BagEncoder, GoalQ
+from hal.agent.embedding import BagEncoder
 from hal.agent.hierarchical import HierarchicalAgent
 from hal.agent.networks import Target
 from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Examples, MetaReplay, Replay, mark_options
@@ -87,27 +87,59 @@ def test_target_moves_by_its_rate_when_it_is_time() -> None:
     assert not any(parameter.requires_grad for parameter in soft.network.parameters())
 
 
-def test_no_tensor_is_made_on_a_fixed_device() -> None:
-    """On the meta device nothing can be computed with tensors of the CPU."""
-    device = torch.device("meta")
-    network = GoalQ(ENCODER, 8, 3, 4).to(device)
-    bag = ENCODER(*random_obs(np.random.default_rng(0), 5), device)
-    values = network(bag, torch.zeros(5, dtype=torch.int64, device=device))
-    assert values.device == device
-    values.sum().backward()
+class Unplaced(torch.Tensor):
+    """A tensor that has not been brought to its device: nothing else can be done with it."""
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        assert func is torch.Tensor.to, f"{func} before the tensor was brought to its device"
+        placed = super().__torch_function__(func, types, args, kwargs)  # type: ignore[no-untyped-call]
+        return placed.as_subclass(torch.Tensor)
+
+
+@pytest.mark.parametrize("method", ["hal", "rainbow"])
+@pytest.mark.parametrize("torso", ["embedding", "convolution"])
+def test_no_tensor_is_made_on_a_fixed_device(
+    monkeypatch: pytest.MonkeyPatch, method: str, torso: str
+) -> None:
+    """What is made without a device is on one where nothing can be computed."""
+    config = make_config("stick", method, **{**TINY, "torso": torso, "prioritised": True})
+    env = GridVectorEnv(num_envs=16, task="stick", max_steps=40)
+    obs, info = env.reset(seed=0)
+    agent = make_agent(config, env, background_of(obs["image"]))
+    from_numpy = torch.from_numpy
+    monkeypatch.setattr(torch, "from_numpy", lambda array: from_numpy(array).as_subclass(Unplaced))
+    monkeypatch.setattr(agent, "num_successes", 1, raising=False)
+    torch.set_default_device("meta")
+    try:
+        for _ in range(60):
+            obs, reward, terminated, truncated, info = env.step(agent.act(obs, info))
+            agent.observe(obs, reward, terminated, truncated, info)
+            agent.update()
+    finally:
+        torch.set_default_device(None)
+    trained = agent.tally.take()
+    assert {"loss/controller"} <= set(trained)
+    assert method == "rainbow" or {"loss/meta", "loss/classifier", "loss/contrast"} <= set(trained)
 
 
 # --- options --------------------------------------------------------------------------------
 
 
 def test_options_end_at_milestones_timeouts_and_episodes_ends() -> None:
-    lanes = SubtaskState(np.array([0, 1, 2, 3]), np.array([1, 4, 2, 0]), np.full(4, NONE))
+    lanes = SubtaskState(np.array([0, 1, 2, 3]), np.array([1, 4, 2, 0]), np.eye(4, dtype=np.bool_))
     milestone = np.array([2, NONE, NONE, NONE])
     is_done = np.array([False, False, True, False])
     ended = lanes.advance(milestone, is_done, max_steps=5)
     assert ended.tolist() == [True, True, True, False]
     assert lanes.subtask.tolist() == [NONE, NONE, NONE, 3]
-    assert lanes.failed.tolist() == [NONE, 1, NONE, NONE], "only a timeout is a failure to avoid"
+    assert np.argwhere(lanes.failed).tolist() == [[1, 1], [3, 3]], "forgotten with a milestone"
+    lanes.subtask[1] = 2
+    for _ in range(5):
+        lanes.advance(np.full(4, NONE), np.zeros(4, np.bool_), max_steps=5)
+    assert lanes.failed[1].tolist() == [False, True, True, False], "only a timeout is a failure"
     assert lanes.steps.tolist() == [0, 0, 0, 1]
 
 
@@ -119,7 +151,7 @@ def test_first_milestone() -> None:
 def test_greedy_choice_stays_within_the_mask_and_avoids_what_failed() -> None:
     values = np.array([[3.0, 2.0, 1.0]] * 4)
     mask = np.array([[1, 1, 1], [0, 1, 1], [1, 1, 0], [0, 1, 0]], dtype=np.bool_)
-    avoided = np.array([NONE, NONE, 0, 1])
+    avoided = np.array([[0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 1, 0]], dtype=np.bool_)
     assert greedy_choice(values, mask, avoided).tolist() == [0, 1, 1, 1]
 
 
@@ -415,7 +447,7 @@ def test_hal_learns_a_two_milestone_chain() -> None:
         ({"device": "tpu"}, "unknown device 'tpu'; legal: cpu, cuda, auto"),
         ({"learnig_rate": 1.0}, "unknown field 'learnig_rate'; legal fields: task"),
         ({"seed": -1}, "seed -1; legal"),
-        ({"replay_steps": 2_000}, "replay_steps 2000; legal: from 6912"),
+        ({"replay_steps": 2_000}, "replay_steps 2000; legal: from 13824"),
     ],
 )
 def test_bad_configs_are_refused(overrides: dict[str, Any], message: str) -> None:

@@ -142,7 +142,14 @@ def test_train_writes_metrics_and_a_greedy_evaluation(tmp_path: Path) -> None:
         0 <= evaluation["success_low"] <= evaluation["success"] <= evaluation["success_high"] <= 1
     )
     assert evaluation["coverage/log"] == evaluation["success"]
-    assert sorted(path.name for path in out.iterdir()) == ["evaluation.json", "metrics.jsonl"]
+    files = ["config.toml", "evaluation.json", "metrics.jsonl", "weights.safetensors"]
+    assert sorted(path.name for path in out.iterdir()) == files
+    shown = run("eval", str(out), "--episodes", "20", "--json")
+    assert json.loads(shown.stdout) == evaluation, "the same agent, the same fresh episodes"
+    shown = run("eval", str(out), "--episodes", "30")
+    assert "30 episodes" in shown.stdout
+    assert "mask accuracy" in shown.stdout
+    assert shown.stdout.splitlines()[-1].startswith("log ")
     before = (out / "metrics.jsonl").read_bytes()
     again = run(*arguments)
     assert again.returncode == 2
@@ -158,6 +165,8 @@ def test_train_writes_metrics_and_a_greedy_evaluation(tmp_path: Path) -> None:
         (["iron", "--steps", "0"], "steps 0; legal: above 0"),
         (["iron", "--seed", "-3"], "seed -3"),
         (["iron", "--episodes", "0"], "episodes 0; legal"),
+        (["iron", "--preset", "slow"], "unknown preset 'slow'; legal: fast, paper"),
+        (["iron", "--device", "tpu"], "unknown device 'tpu'; legal: cpu, cuda, auto"),
     ],
 )
 def test_bad_training_is_refused_before_anything_is_written(
@@ -167,6 +176,12 @@ def test_bad_training_is_refused_before_anything_is_written(
     assert result.returncode == 2
     assert message in result.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_eval_of_what_is_no_run_ends_with_code_2(tmp_path: Path) -> None:
+    result = run("eval", str(tmp_path))
+    assert result.returncode == 2
+    assert result.stderr.strip() == f"hal: {tmp_path} is not a run: it has no config.toml"
 
 
 def test_methods_are_listed() -> None:

@@ -83,7 +83,7 @@ class Config:
 
     # Options
     max_option_steps: int = 25  # steps until an option times out
-    avoid_repeat: bool = True  # the greedy choice is not what has just timed out
+    avoid_failed: bool = True  # the greedy choice is not what timed out since the last milestone
     prune_unachieved: bool = True  # the learned mask prunes what was never collected
     rarity: str = "inverse"  # how the random choice in the mask weighs counts; see RARITIES
 

@@ -55,7 +55,7 @@ def evaluate(
     env = GridVectorEnv(num_envs=num_episodes, **asdict(options))
     rng = np.random.default_rng(seed)
     obs, info = env.reset(seed=seed)
-    lanes = SubtaskState.new(num_episodes)
+    lanes = SubtaskState.new(num_episodes, len(agent.milestones))
     active = np.arange(num_episodes)
     success = np.zeros(num_episodes, dtype=np.bool_)
     length = np.zeros(num_episodes, dtype=np.int64)

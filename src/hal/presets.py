@@ -28,7 +28,7 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 PAPER: dict[str, Any] = {
     "num_lanes": 4,
     "max_option_steps": 50,
-    "avoid_repeat": False,
+    "avoid_failed": False,
     "prune_unachieved": False,
     "rarity": "difference",
     "anneal_share": 0.8,

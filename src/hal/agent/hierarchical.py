@@ -46,7 +46,7 @@ class HierarchicalAgent:
         self.affordances = Affordances(config, encoder, milestones, affordance_rng, device)
         lanes = config.num_lanes
         self.replay = make_replay(config, encoder, size, replay_rng)
-        self.lanes = SubtaskState.new(lanes)
+        self.lanes = SubtaskState.new(lanes, size)
         self.option_start = np.zeros(lanes, dtype=np.int64)  # rows
         self.segment = np.arange(lanes)  # numbers of the present segments
         self.is_resetting = np.zeros(lanes, dtype=np.bool_)  # the next step only resets
@@ -99,7 +99,7 @@ class HierarchicalAgent:
         truth = info["affordances"][chosen] if "affordances" in info else None
         mask = self.mask(image, inventory, truth)
         values = self.meta.values(image, inventory)
-        avoided = lanes.failed[chosen] if self.config.avoid_repeat else np.full(chosen.size, NONE)
+        avoided = lanes.failed[chosen] & self.config.avoid_failed
         within = weighted_choice(mask * self._rarity(), rng)
         anything = rng.integers(self.num_milestones, size=chosen.size)
         greedy = within if self.config.is_agnostic else greedy_choice(values, mask, avoided)
@@ -176,7 +176,7 @@ class HierarchicalAgent:
         self.segment = self.segment + is_new * self.config.num_lanes
         # A step that only resets pursues nothing: any subtask will do for it.
         self.lanes.subtask[self.is_resetting] = NONE
-        self.lanes.failed[self.is_resetting] = NONE
+        self.lanes.failed[self.is_resetting] = False
         self.lanes.subtask[is_done] = 0
         self.is_resetting = is_done
         self.num_steps += int(is_valid.sum())

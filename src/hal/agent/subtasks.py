@@ -14,13 +14,15 @@ class SubtaskState:
 
     subtask: np.ndarray  # (lanes,) NONE where one is to be chosen
     steps: np.ndarray  # (lanes,) of the present option
-    failed: np.ndarray  # (lanes,) the subtask that has just timed out, else NONE
+    failed: np.ndarray  # (lanes, K) bool, what has timed out since the last milestone
 
     @classmethod
-    def new(cls, num_lanes: int) -> "SubtaskState":
+    def new(cls, num_lanes: int, num_milestones: int) -> "SubtaskState":
         """Return lanes that have no subtask yet."""
         return cls(
-            np.full(num_lanes, NONE), np.zeros(num_lanes, dtype=np.int64), np.full(num_lanes, NONE)
+            np.full(num_lanes, NONE),
+            np.zeros(num_lanes, dtype=np.int64),
+            np.zeros((num_lanes, num_milestones), dtype=np.bool_),
         )
 
     def advance(self, milestone: np.ndarray, is_done: np.ndarray, max_steps: int) -> np.ndarray:
@@ -30,8 +32,10 @@ class SubtaskState:
         """
         self.steps += 1
         is_ended = (milestone != NONE) | is_done | (self.steps >= max_steps)
-        is_timeout = is_ended & (milestone == NONE) & ~is_done
-        self.failed = np.where(is_timeout, self.subtask, np.where(is_ended, NONE, self.failed))
+        is_new = (milestone != NONE) | is_done
+        timed_out = np.flatnonzero(is_ended & ~is_new)
+        self.failed[timed_out, self.subtask[timed_out]] = True
+        self.failed[is_new] = False
         self.subtask = np.where(is_ended, NONE, self.subtask)
         self.steps[is_ended] = 0
         return is_ended
@@ -43,10 +47,8 @@ def first_milestone(milestones: np.ndarray) -> np.ndarray:
 
 
 def greedy_choice(values: np.ndarray, mask: np.ndarray, avoided: np.ndarray) -> np.ndarray:
-    """Return the best subtask within the mask, not the avoided one if there is another."""
-    preferred = mask.copy()
-    lanes = np.flatnonzero(avoided != NONE)
-    preferred[lanes, avoided[lanes]] = False
+    """Return the best subtask within the mask, not an avoided one if there is another."""
+    preferred = mask & ~avoided
     none_left = ~preferred.any(axis=1)
     preferred[none_left] = mask[none_left]
     return np.where(preferred, values, -np.inf).argmax(axis=1)
