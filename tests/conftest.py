@@ -1,3 +1,8 @@
+"""Tests run without a screen, and torch on one thread, as training does."""
+
 import os
 
-os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # windows without a screen
+import torch
+
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+torch.set_num_threads(1)

@@ -11,9 +11,10 @@ from torch import nn
 
 from hal.agent.bags import bag_sum
 from hal.agent.embedding import BagEncoder
+from hal.agent.examples import Examples
 from hal.agent.hierarchical import HierarchicalAgent
 from hal.agent.networks import Target
-from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Examples, MetaReplay, Replay, mark_options
+from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, MetaReplay, Replay, mark_options
 from hal.agent.subtasks import (
     SubtaskState,
     epsilon2_choice,

@@ -7,9 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from hal.agent.examples import Examples
 from hal.agent.losses import classifier_loss, nearest_distances, tolerance_bound, triplet_loss
 from hal.agent.networks import Context, Encoder, Learner
-from hal.agent.replay import NONE, Examples, Replay
+from hal.agent.replay import NONE, Replay
 from hal.config import Config
 from hal.log import Tally
 

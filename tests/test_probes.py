@@ -1,0 +1,264 @@
+"""Learners on probes small enough that their values are known."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from hal.agent.affordance import Affordances
+from hal.agent.controller import Controller, subtask_lessons
+from hal.agent.embedding import BagEncoder
+from hal.agent.meta import MetaController
+from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Replay
+from hal.config import Config
+from hal.log import Tally
+from hal.presets import make_config
+
+CPU = torch.device("cpu")
+ENCODER = BagEncoder(view=(1, 1), num_codes=6, num_counts=1, background=0)
+
+
+def states(codes: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return images of one cell that tell the state, and empty inventories."""
+    return np.array(codes, np.uint8).reshape(-1, 1, 1), np.zeros((len(codes), 1), np.int16)
+
+
+def probe_config(**overrides: Any) -> Config:
+    small: dict[str, Any] = {
+        "num_lanes": 8,
+        "width": 32,
+        "meta_width": 32,
+        "context_width": 32,
+        "window": 5,
+    }
+    return make_config("wood", "hal", **{**small, "target_rate": 0.1, **overrides})
+
+
+def corridor(config: Config, num_rows: int = 400) -> Replay:
+    """Random walks along states 1 to 3: action 1 advances, and from the last is the milestone.
+
+    An option is cut after six steps wherever it is; the walk goes on.
+    """
+    rng = np.random.default_rng(0)
+    replay = Replay(num_rows, 8, ENCODER, 2, rng)
+    place, age = np.ones(8, np.int64), np.zeros(8, np.int64)
+    for _ in range(num_rows):
+        action = rng.integers(2, size=8)
+        is_goal = (place == 3) & (action == 1)
+        age += 1
+        end = np.where(is_goal, ENDS, np.where(age == 6, CUT, CONTINUES))
+        image, inventory = states(place.tolist())
+        replay.add(
+            image=image,
+            inventory=inventory,
+            action=action,
+            subtask=np.zeros(8, np.int64),
+            milestone=np.where(is_goal, 0, NONE),
+            end=end,
+            is_valid=np.ones(8, np.bool_),
+        )
+        place = np.where(is_goal, 1, place + action)
+        age[end != CONTINUES] = 0
+    return replay
+
+
+def learned_values(controller: Controller, replay: Replay, num_updates: int) -> np.ndarray:
+    config = controller.config
+
+    for i in range(num_updates):
+        controller.update(
+            replay,
+            lambda windows: subtask_lessons(windows, use_hindsight=False, penalty=0.0),
+            i / num_updates,
+        )
+    with torch.no_grad():
+        features = ENCODER(*states([1, 2, 3]), CPU)
+        values = controller.learner.network(features, torch.zeros(3, dtype=torch.int64))
+    assert config.discount == 0.9
+    return np.asarray(values)
+
+
+@pytest.mark.parametrize("double_q", [False, True])
+def test_controller_bootstraps_at_cuts_and_not_at_milestones(double_q: bool) -> None:
+    torch.manual_seed(0)
+    config = probe_config(trace=0.0, double_q=double_q, learning_rate=2e-3)
+    controller = Controller(config, ENCODER, 2, 2, config.discount, CPU)
+    values = learned_values(controller, corridor(config), 600)
+    # Staying costs one discount; the last state's milestone is worth 1 and no more.
+    expected = np.array([[0.9**3, 0.9**2], [0.9**2, 0.9], [0.9, 1.0]])
+    np.testing.assert_allclose(values, expected, atol=0.06)
+
+
+def test_n_step_returns_of_the_first_step_learn_the_same_order() -> None:
+    torch.manual_seed(0)
+    config = probe_config(trace=1.0, trained_steps=1, batch_windows=64, learning_rate=2e-3)
+    controller = Controller(config, ENCODER, 2, 2, config.discount, CPU)
+    values = learned_values(controller, corridor(config), 400)
+    assert (values[:, 1] > values[:, 0]).all()
+    assert (np.diff(values[:, 1]) > 0).all()
+
+
+# --- the meta-controller --------------------------------------------------------------------
+
+
+def meta_probe(is_pruned: bool) -> np.ndarray:
+    """Option 0 leads from state 1 to state 2, where option 1 wins 1 and option 0 wins 3."""
+    torch.manual_seed(0)
+    config = probe_config(meta_batch=64, meta_learning_rate=2e-3)
+    meta = MetaController(config, ENCODER, 2, np.random.default_rng(0), CPU)
+    for state, subtask, reward, has_future in ((1, 0, 0.0, 1), (2, 1, 1.0, 0), (2, 0, 3.0, 0)):
+        image, inventory = states([state])
+        next_image, next_inventory = states([2])
+        meta.replay.add(
+            image=image,
+            inventory=inventory,
+            next_image=next_image,
+            next_inventory=next_inventory,
+            next_mask=np.array([[not is_pruned, True]]),
+            subtask=np.array([subtask]),
+            reward=np.array([reward]),
+            discount=np.array([config.meta_discount * has_future]),
+        )
+    for i in range(500):
+        meta.update(i / 500)
+    return meta.values(*states([1, 2]))
+
+
+@pytest.mark.parametrize(("is_pruned", "best"), [(False, 3.0), (True, 1.0)])
+def test_the_meta_controller_looks_for_the_future_within_the_mask(
+    is_pruned: bool, best: float
+) -> None:
+    values = meta_probe(is_pruned)
+    assert values[0, 0] == pytest.approx(0.95 * best, abs=0.1)
+    np.testing.assert_allclose(values[1], [3.0, 1.0], atol=0.1)
+
+
+def one_option(config: Config, subtask: int, collected: int) -> MetaController:
+    """A lane's option that ended at state 2, stored."""
+    meta = MetaController(config, ENCODER, 3, np.random.default_rng(0), CPU)
+    lanes = np.array([0])
+    for state, stores in ((1, False), (2, True)):
+        image, inventory = states([state] * 8)
+        obs = {"image": image, "inventory": inventory}
+        if stores:
+            meta.store(lanes, obs, np.ones((1, 3), np.bool_))
+        else:
+            meta.begin(lanes, obs)
+            meta.reward[lanes] = 0.25
+            meta.end(lanes, np.array([subtask]), np.array([collected]))
+    return meta
+
+
+@pytest.mark.parametrize(
+    ("subtask", "collected", "stored"),
+    [
+        (0, 0, [0]),
+        (0, NONE, [0]),
+        (0, 1, [0, 1]),  # as chosen and, in hindsight, as collected
+        (0, 2, [2]),  # the final milestone: as if it had been intended
+    ],
+)
+def test_options_are_stored_as_chosen_and_as_collected(
+    subtask: int, collected: int, stored: list[int]
+) -> None:
+    meta = one_option(probe_config(), subtask, collected)
+    assert meta.replay.subtask[: len(meta.replay)].tolist() == stored
+    assert meta.replay.image[: len(meta.replay)].ravel().tolist() == [1] * len(stored)
+    assert meta.replay.next_image[: len(meta.replay)].ravel().tolist() == [2] * len(stored)
+    without = one_option(probe_config(meta_hindsight=False), subtask, collected)
+    assert without.replay.subtask[: len(without.replay)].tolist() == stored[:1]
+
+
+def test_a_success_bounds_every_copy_by_the_return_that_was_had() -> None:
+    meta = one_option(probe_config(), 0, 1)
+    image, inventory = states([2] * 8)
+    obs = {"image": image, "inventory": inventory}
+    meta.begin(np.array([0]), obs)
+    meta.reward[0] = 1.0
+    meta.end(np.array([0]), np.array([2]), np.array([2]))
+    meta.store(np.array([0]), obs, np.ones((1, 3), np.bool_), has_future=False)
+    meta.finish_episode(0, is_success=True)
+    expected = [0.25 + 0.95 * 1.0, 0.25 + 0.95 * 1.0, 1.0]
+    assert meta.replay.lower_bound[:3].tolist() == pytest.approx(expected)
+
+
+# --- affordances ----------------------------------------------------------------------------
+
+
+def affordances_of(label: Callable[[int], bool], **overrides: Any) -> Affordances:
+    """Options of head 0 in states 1 to 5, which got it or did not."""
+    torch.manual_seed(0)
+    config = probe_config(knn_n=50, context_learning_rate=1e-2, **overrides)
+    affordances = Affordances(config, ENCODER, ("only", "other"), np.random.default_rng(0), CPU)
+    rng = np.random.default_rng(1)
+    replay = Replay(64, 8, ENCODER, 2, rng)
+    for _ in range(60):
+        codes = rng.integers(1, 6, size=8)
+        image, inventory = states(codes.tolist())
+        start = replay.num_rows
+        replay.add(
+            image=image,
+            inventory=inventory,
+            milestone=np.full(8, NONE),
+            truth=np.zeros((8, 2)),
+            is_valid=np.ones(8, np.bool_),
+        )
+        collected = np.array([0 if label(int(code)) else NONE for code in codes])
+        affordances.add(replay, np.arange(8), np.full(8, start), np.zeros(8, np.int64), collected)
+    for i in range(200):
+        affordances.update(replay, i / 200, Tally())
+    return affordances
+
+
+def test_the_classifier_learns_where_a_milestone_is_possible() -> None:
+    affordances = affordances_of(lambda code: code <= 2, use_filter=False, use_contrast=False)
+    probabilities = affordances.probabilities(*states([1, 2, 3, 4, 5]))[:, 0]
+    assert (probabilities[:2] > 0.9).all()
+    assert (probabilities[2:] < 0.1).all()
+    mask = affordances.mask(*states([1, 5]))
+    assert mask.tolist() == [[True, False], [True, True]], "all is allowed where nothing is left"
+
+
+@pytest.mark.parametrize("switch", ["classify_context", "tune_context"])
+def test_ablations_of_the_classifier_learn_too(switch: str) -> None:
+    affordances = affordances_of(
+        lambda code: code <= 2, use_filter=False, use_contrast=False, **{switch: False}
+    )
+    probabilities = affordances.probabilities(*states([1, 2, 3, 4, 5]))[:, 0]
+    assert (probabilities[:2] > 0.6).all()
+    assert (probabilities[2:] < 0.4).all()
+
+
+def test_population_and_reference_come_from_disjoint_options(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    affordances = affordances_of(lambda code: code <= 2)
+    drawn: list[np.ndarray] = []
+    contexts_of = affordances._contexts_of
+
+    def spy(head: int, at: np.ndarray) -> torch.Tensor:
+        drawn.append(affordances.positives.parity[head, at])
+        return contexts_of(head, at)
+
+    monkeypatch.setattr(affordances, "_contexts_of", spy)
+    tally = Tally()
+    affordances.refresh_filter(tally)
+    population, reference = drawn
+    assert (population == 0).all()
+    assert (reference == 1).all()
+    assert affordances.populations[0] is not None
+    assert len(affordances.populations[0]) == 50
+    assert tally.take()["filter/margin/only"] == affordances.margins[0]
+
+
+def test_the_filter_flags_negatives_that_look_like_positives() -> None:
+    affordances = affordances_of(lambda code: code <= 2)
+    affordances.refresh_filter(Tally())
+    with torch.no_grad():
+        contexts = affordances.context(ENCODER(*states([1, 2, 3, 4, 5]), CPU))
+    # States are few, so that the positives' distances are all zero: a bound just above that.
+    affordances.margins[0] = 1e-3
+    flagged = affordances._is_false_negative(np.array([0]), 5, contexts)
+    assert flagged.tolist() == [True, True, False, False, False]
