@@ -150,10 +150,11 @@ def test_first_milestone() -> None:
 
 
 def test_greedy_choice_stays_within_the_mask_and_avoids_what_failed() -> None:
-    values = np.array([[3.0, 2.0, 1.0]] * 4)
-    mask = np.array([[1, 1, 1], [0, 1, 1], [1, 1, 0], [0, 1, 0]], dtype=np.bool_)
-    avoided = np.array([[0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 1, 0]], dtype=np.bool_)
-    assert greedy_choice(values, mask, avoided).tolist() == [0, 1, 1, 1]
+    values = np.array([[3.0, 2.0, 1.0]] * 5)
+    mask = np.array([[1, 1, 1], [0, 1, 1], [1, 1, 0], [0, 1, 0], [0, 1, 0]], dtype=np.bool_)
+    avoided = np.array([[0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 1]], dtype=np.bool_)
+    # The fourth has tried all that its mask allows, the fifth all there is.
+    assert greedy_choice(values, mask, avoided).tolist() == [0, 1, 1, 0, 1]
 
 
 def test_weighted_choice_has_the_weights_odds() -> None:

@@ -47,10 +47,14 @@ def first_milestone(milestones: np.ndarray) -> np.ndarray:
 
 
 def greedy_choice(values: np.ndarray, mask: np.ndarray, avoided: np.ndarray) -> np.ndarray:
-    """Return the best subtask within the mask, not an avoided one if there is another."""
+    """Return the best subtask within the mask, not an avoided one if there is another.
+
+    Where all of the mask is to be avoided, the mask is wrong: the others are considered.
+    """
     preferred = mask & ~avoided
-    none_left = ~preferred.any(axis=1)
-    preferred[none_left] = mask[none_left]
+    for fallback in (~avoided, mask):
+        none_left = ~preferred.any(axis=1)
+        preferred[none_left] = fallback[none_left]
     return np.where(preferred, values, -np.inf).argmax(axis=1)
 
 
