@@ -16,14 +16,17 @@ from typing import Any
 
 import numpy as np
 import tyro
+from scipy import stats
 
-from hal.config import GREEDY, Exploration
+from hal.config import GREEDY, Config, Exploration
 from hal.evaluate import evaluate
 from hal.presets import make_config
 from hal.train import Agent, train
 
 MODES = {"e05": Exploration(controller=0.05, meta=0.05, mask=0.0), "e0": GREEDY}
 LEVELS = (0.8, 0.95)
+BUDGETS = {"treasure": 2_500_000, "iron": 3_500_000}
+PAIRS = (("oracle", "hal"), ("hal", "hr+her"), ("hr+her", "hr"), ("hal", "rainbow"))
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,8 @@ class Bench:
     """Methods."""
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     """Seeds."""
-    steps: int = 3_000_000
-    """Environment steps of each run."""
+    steps: int | None = None
+    """Environment steps of each run; the task's budget without it."""
     every: int = 250_000
     """Environment steps between two evaluations."""
     episodes: int = 200
@@ -51,12 +54,13 @@ class Bench:
 def run(bench: Bench, task: str, method: str, seed: int) -> None:
     """Do one run, unless it is done."""
     path = bench.out / f"{task}-{method}-{seed}.jsonl"
-    if path.exists() and read(path)[-1]["steps"] >= bench.steps:
+    steps = bench.steps or BUDGETS.get(task, Config.steps)
+    if path.exists() and read(path)[-1]["steps"] >= steps:
         return
     path.unlink(missing_ok=True)
 
     def report(metrics: dict[str, Any], agent: Agent) -> None:
-        is_last = metrics["steps"] >= bench.steps
+        is_last = metrics["steps"] >= steps
         level = metrics.get("episode/success", 0.0)
         for (name, explore), worth in zip(MODES.items(), (0.5, 0.8), strict=True):
             if is_last or level >= worth:
@@ -66,12 +70,17 @@ def run(bench: Bench, task: str, method: str, seed: int) -> None:
         with path.open("a") as file:
             file.write(json.dumps(kept) + "\n")
 
-    train(make_config(task, method, seed=seed, steps=bench.steps), report, bench.every)
+    train(make_config(task, method, seed=seed, steps=steps), report, bench.every)
 
 
 def read(path: Path) -> list[dict[str, Any]]:
     """Return a run's evaluations."""
     return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def runs_of(bench: Bench, task: str, method: str) -> list[list[dict[str, Any]]]:
+    """Return the evaluations of every seed that has been run."""
+    return [read(path) for path in sorted(bench.out.glob(f"{task}-{method}-[0-9]*.jsonl"))]
 
 
 def reached(lines: list[dict[str, Any]], mode: str, level: float) -> dict[str, Any] | None:
@@ -88,7 +97,7 @@ def table(bench: Bench) -> str:
     rows = [f"{'':22}" + "".join(title.center(26) for title in titles)]
     for task in bench.tasks:
         for method in bench.methods:
-            runs = [read(path) for path in sorted(bench.out.glob(f"{task}-{method}-[0-9]*.jsonl"))]
+            runs = runs_of(bench, task, method)
             cells = [cell(runs, mode, level) for mode in MODES for level in LEVELS]
             rows.append(f"{task + ' ' + method:22}" + "".join(text.center(26) for text in cells))
     return "\n".join(rows)
@@ -104,6 +113,34 @@ def cell(runs: list[list[dict[str, Any]]], mode: str, level: float) -> str:
     return f"{seconds:.0f} s, {steps / 1e6:.2f}M, {len(hits)}/{len(runs)}"
 
 
+def compare(bench: Bench) -> str:
+    """Return how methods differ in `e05` where HAL has reached 95%, with Welch's 95% interval."""
+    lines = []
+    for task in bench.tasks:
+        runs = {method: runs_of(bench, task, method) for method in {m for p in PAIRS for m in p}}
+        hits = [hit["steps"] for lines in runs["hal"] if (hit := reached(lines, "e05", 0.95))]
+        if not hits:
+            continue
+        steps = float(np.median(hits))
+        for better, worse in PAIRS:
+            ours, theirs = ([at(lines, steps) for lines in runs[m]] for m in (better, worse))
+            if min(len(ours), len(theirs)) < 2:
+                continue
+            mean = float(np.mean(ours) - np.mean(theirs))
+            interval = stats.ttest_ind(ours, theirs, equal_var=False).confidence_interval(0.95)
+            lines.append(
+                f"{task} at {steps / 1e6:.2f}M: {better} - {worse} = {mean:+.3f}"
+                f" [{interval.low:+.3f}, {interval.high:+.3f}], {len(ours)} and {len(theirs)} seeds"
+            )
+    return "\n".join(lines)
+
+
+def at(lines: list[dict[str, Any]], steps: float) -> float:
+    """Return the success rate at the first evaluation from some steps on, or at the last."""
+    later = [line for line in lines if line["steps"] >= 0.99 * steps and "e05" in line]
+    return float((later[0] if later else lines[-1])["e05"])
+
+
 def main(bench: Bench) -> None:
     """Run what is missing, then print the table."""
     bench.out.mkdir(parents=True, exist_ok=True)
@@ -113,7 +150,9 @@ def main(bench: Bench) -> None:
         for job, future in zip(jobs, futures, strict=True):
             future.result()
             print("done:", *job, flush=True)
-    print(table(bench))
+    report = f"{table(bench)}\n\n{compare(bench)}\n"
+    (bench.out / "table.txt").write_text(report)
+    print(report)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from hal.agent.subtasks import (
     greedy_choice,
     weighted_choice,
 )
-from hal.config import Exploration
+from hal.config import GREEDY, Exploration
 from hal.envs import GridVectorEnv
 from hal.evaluate import evaluate
 from hal.presets import METHODS, make_config
@@ -424,6 +424,47 @@ def test_every_method_trains_and_same_seed_same_metrics(method: str) -> None:
         assert ("loss/contrast" in logs[0][-1]) == config.use_contrast
 
 
+def test_without_a_task_subtasks_are_random_within_the_mask() -> None:
+    config = make_config("stick", "oracle", **TINY, is_agnostic=True, rarity="none")
+    lines: list[dict[str, Any]] = []
+    agent = train(config, lambda line, _: lines.append(line), report_every=1_000)
+    assert isinstance(agent, HierarchicalAgent)
+    assert "loss/meta" not in lines[-1]
+    assert np.isfinite(lines[-1]["loss/controller"])
+    assert config.exploration(10**6, 0).meta == pytest.approx(0.05), "not by successes"
+    truth = np.tile([True, False, True], (3_000, 1))
+    image, inventory = np.zeros((3_000, 11, 11), np.uint8), np.zeros((3_000, 12))
+    obs: dict[str, np.ndarray] = {"image": image, "inventory": inventory}
+    lanes = SubtaskState.new(3_000, 3)
+    agent.choose_subtasks(
+        obs, {"affordances": truth}, lanes, np.arange(3_000), GREEDY, np.random.default_rng(0)
+    )
+    shares = np.bincount(lanes.subtask, minlength=3) / 3_000
+    np.testing.assert_allclose(shares, [0.5, 0, 0.5], atol=0.03)
+
+
+def test_milestone_sets_and_disappearance_reach_the_agent() -> None:
+    config = make_config("stick", "hal", **TINY, milestones=("log", "stick"), disappear_rate=0.2)
+    lines: list[dict[str, Any]] = []
+    agent = train(config, lambda line, _: lines.append(line), report_every=1_000)
+    assert agent.milestones == ("log", "stick")
+    assert {"episode/coverage/log", "episode/coverage/stick"} <= set(lines[-1])
+    assert "episode/coverage/wood" not in lines[-1]
+    assert evaluate(agent, 5, max_steps=30).covered.shape == (5, 2)
+
+
+@pytest.mark.parametrize(
+    ("rarity", "expected"),
+    [("inverse", [1 / 2, 1 / 3, 1 / 6]), ("difference", [3 / 5, 2 / 5, 0]), ("none", [1 / 3] * 3)],
+)
+def test_rare_milestones_are_preferred(rarity: str, expected: list[float]) -> None:
+    agent, _ = tiny_agent(rarity=rarity)
+    counts = {"inverse": [1, 2, 5], "difference": [99_999, 133_332, 199_998]}.get(rarity, [1, 5, 9])
+    agent.replay.events.counts[:] = counts
+    weights = agent._rarity()
+    np.testing.assert_allclose(weights / weights.sum(), expected, atol=1e-4)
+
+
 def _without_times(line: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in line.items() if not k.endswith("second") and not k.endswith("seconds")}
 
@@ -449,6 +490,14 @@ def test_hal_learns_a_two_milestone_chain() -> None:
         ({"device": "tpu"}, "unknown device 'tpu'; legal: cpu, cuda, auto"),
         ({"learnig_rate": 1.0}, "unknown field 'learnig_rate'; legal fields: task"),
         ({"seed": -1}, "seed -1; legal"),
+        ({"milestones": ("red_key",)}, "lack the final one, 'treasure'"),
+        ({"milestones": ("log", "treasure")}, "unknown milestone 'log'"),
+        ({"disappear_rate": 0.1}, "disappear_rate 0.1; legal: 0 to 0 in treasure"),
+        ({"torso": "lstm"}, "unknown torso 'lstm'; legal: embedding, convolution"),
+        ({"preset": "slow"}, "unknown preset 'slow'; legal: fast, paper"),
+        ({"weight_decay": -1.0}, "weight_decay -1.0; legal: from 0"),
+        ({"classifier_batch": 7}, "classifier_batch 7; legal: even numbers"),
+        ({"trained_steps": 17}, "trained_steps 17; legal: up to the window, 16"),
         ({"replay_steps": 2_000}, "replay_steps 2000; legal: from 13824"),
     ],
 )

@@ -8,6 +8,8 @@ import gymnasium
 import pytest
 
 import hal
+from hal.config import Config
+from hal.presets import PAPER
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -34,3 +36,12 @@ def test_documented_commands_exist() -> None:
     for page in PAGES:
         for target in re.findall(r"^make ([a-z-]+)", page.read_text(), re.MULTILINE):
             assert f"\n{target}:" in makefile, target
+
+
+def test_every_departure_from_the_paper_is_explained() -> None:
+    text = (ROOT / "docs" / "decisions.md").read_text()
+    table = text[text.index("How `fast` departs") :]
+    default = Config()
+    for name, value in PAPER.items():
+        if getattr(default, name) != value:
+            assert f"`{name}`" in table, name

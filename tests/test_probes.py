@@ -32,6 +32,7 @@ def probe_config(**overrides: Any) -> Config:
         "meta_width": 32,
         "context_width": 32,
         "window": 5,
+        "trained_steps": 5,
     }
     return make_config("wood", "hal", **{**small, "target_rate": 0.1, **overrides})
 

@@ -171,6 +171,9 @@ class Config:
         fewest = self.num_lanes * (max(self.window, self.max_option_steps) + 2)
         if self.replay_steps < fewest:
             raise ValueError(f"replay_steps {self.replay_steps}; legal: from {fewest}")
+        if self.trained_steps > self.window:
+            value = self.trained_steps
+            raise ValueError(f"trained_steps {value}; legal: up to the window, {self.window}")
         if self.classifier_batch % 2:
             raise ValueError(f"classifier_batch {self.classifier_batch}; legal: even numbers")
 

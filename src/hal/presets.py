@@ -15,7 +15,7 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "hal-cl": ("hal without the contrastive loss", {"use_contrast": False}),
     "hr": (
         "no mask, no hindsight (the paper's H-Rainbow)",
-        {"mask": "none", "use_hindsight": False, "rarity": "none"},
+        {"mask": "none", "use_hindsight": False, "meta_hindsight": False, "rarity": "none"},
     ),
     "hr+her": ("no mask (H-Rainbow with hindsight)", {"mask": "none", "rarity": "none"}),
     "rainbow": (
