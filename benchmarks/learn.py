@@ -80,7 +80,8 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 def runs_of(bench: Bench, task: str, method: str) -> list[list[dict[str, Any]]]:
     """Return the evaluations of every seed that has been run."""
-    return [read(path) for path in sorted(bench.out.glob(f"{task}-{method}-[0-9]*.jsonl"))]
+    paths = [bench.out / f"{task}-{method}-{seed}.jsonl" for seed in bench.seeds]
+    return [read(path) for path in paths if path.exists()]
 
 
 def reached(lines: list[dict[str, Any]], mode: str, level: float) -> dict[str, Any] | None:
@@ -136,9 +137,10 @@ def compare(bench: Bench) -> str:
 
 
 def at(lines: list[dict[str, Any]], steps: float) -> float:
-    """Return the success rate at the first evaluation from some steps on, or at the last."""
-    later = [line for line in lines if line["steps"] >= 0.99 * steps and "e05" in line]
-    return float((later[0] if later else lines[-1])["e05"])
+    """Return the success rate after some steps; the online one where it was not evaluated."""
+    later = [line for line in lines if line["steps"] >= 0.99 * steps]
+    line = later[0] if later else lines[-1]
+    return float(line.get("e05", line.get("episode/success", 0.0)))
 
 
 def main(bench: Bench) -> None:

@@ -257,8 +257,11 @@ def test_examples_keep_the_newest_states_with_their_options_parity() -> None:
 def test_meta_replay_is_a_ring() -> None:
     replay = MetaReplay(5, ENCODER, 4)
     for start in (0, 3):
-        at = replay.add(subtask=np.arange(start, start + 3), reward=np.zeros(3))
-    assert at.tolist() == [3, 4, 0]
+        numbers = replay.add(subtask=np.arange(start, start + 3), reward=np.zeros(3))
+    assert numbers.tolist() == [3, 4, 5]
+    replay.bound([0, 4], 0.5)
+    bounded = np.flatnonzero(np.isfinite(replay.lower_bound))
+    assert bounded.tolist() == [4], "what was overwritten is not there to be bounded"
     assert replay.subtask.tolist() == [5, 1, 2, 3, 4]
     assert len(replay) == 5
 
@@ -292,7 +295,7 @@ def step_records(
     for _ in range(num_steps):
         resetting = env.state["is_done"].copy()
         actions = agent.act(obs, info)
-        subtask = agent.lanes.subtask.copy()
+        subtask = agent.options.subtask.copy()
         obs, reward, terminated, truncated, info = env.step(actions)
         agent.observe(obs, reward, terminated, truncated, info)
         at = (agent.replay.num_rows - 1) % agent.replay.capacity
@@ -388,6 +391,7 @@ def test_untrained_heads_prune_only_what_was_never_collected() -> None:
     agent, _ = tiny_agent()
     agent.affordances.positives.counts[:] = [5, 5, 0]
     agent.affordances.negatives.counts[:] = [0, 0, 9]
+    assert not agent.affordances.is_trained.any()
     states = (np.zeros((1, 11, 11), np.uint8), np.zeros((1, 12)))
     assert agent.affordances.mask(*states).tolist() == [[True, True, False]]
     agent.affordances.config = replace(agent.config, prune_unachieved=False)
@@ -448,8 +452,9 @@ def test_milestone_sets_and_disappearance_reach_the_agent() -> None:
     lines: list[dict[str, Any]] = []
     agent = train(config, lambda line, _: lines.append(line), report_every=1_000)
     assert agent.milestones == ("log", "stick")
-    assert {"episode/coverage/log", "episode/coverage/stick"} <= set(lines[-1])
-    assert "episode/coverage/wood" not in lines[-1]
+    names = {name for line in lines for name in line}
+    assert {"episode/coverage/log", "episode/coverage/stick"} <= names
+    assert "episode/coverage/wood" not in names
     assert evaluate(agent, 5, max_steps=30).covered.shape == (5, 2)
 
 
@@ -496,6 +501,13 @@ def test_hal_learns_a_two_milestone_chain() -> None:
         ({"torso": "lstm"}, "unknown torso 'lstm'; legal: embedding, convolution"),
         ({"preset": "slow"}, "unknown preset 'slow'; legal: fast, paper"),
         ({"weight_decay": -1.0}, "weight_decay -1.0; legal: from 0"),
+        ({"fnf_perc": 1.0}, "fnf_perc 1.0; legal: between 0 and 1"),
+        ({"num_lanes": 1_001}, "num_lanes 1001; legal: up to 1000"),
+        ({"seed": 10**6}, "seed 1000000; legal: below 1000000"),
+        ({"window": 2.5}, "window 2.5; legal: like 16"),
+        ({"use_filter": 1}, "use_filter 1; legal: like True"),
+        ({"replay_steps": "x"}, "replay_steps 'x'; legal: like 1024000"),
+        ({"meta_epsilon": 0.5}, "meta_epsilon 0.5; legal: a pair of numbers"),
         ({"classifier_batch": 7}, "classifier_batch 7; legal: even numbers"),
         ({"trained_steps": 17}, "trained_steps 17; legal: up to the window, 16"),
         ({"replay_steps": 2_000}, "replay_steps 2000; legal: from 13824"),

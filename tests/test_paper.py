@@ -8,6 +8,7 @@ import torch
 
 from hal.agent.controller import Controller, Lesson
 from hal.agent.convolution import HeadsQ, PlaneEncoder
+from hal.agent.meta import MetaController
 from hal.agent.networks import Context, DuelingValues
 from hal.agent.priorities import Priorities
 from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Replay, Windows
@@ -99,6 +100,8 @@ def test_full_episodes_and_schedules() -> None:
         explore = iron.exploration(int(share * iron.steps), num_successes=0)
         assert explore.controller == pytest.approx(expected)
         assert explore.mask == pytest.approx(0.8 * (1 - min(share / 0.8, 1)))
+        beta = iron.beta(int(share * iron.steps))
+        assert beta == pytest.approx(0.6 + 0.4 * min(share / 0.8, 1))
 
 
 def test_every_method_has_a_paper_config() -> None:
@@ -106,6 +109,13 @@ def test_every_method_has_a_paper_config() -> None:
         config = make_config("treasure", method, "paper")
         assert config.torso == "convolution"
     assert make_config("iron", "hr", "paper").rarity == "none"
+
+
+def test_targets_are_copied_by_environment_steps() -> None:
+    """Every 1,000 environment steps: 250 updates of the controller, 25 of the meta-controller."""
+    config = make_config("iron", "hal", "paper", meta_replay=100)
+    assert Controller(config, ENCODER, 1, 2, 0.9, CPU).target.every == 250
+    assert MetaController(config, ENCODER, 2, np.random.default_rng(0), CPU).target.every == 25
 
 
 # --- networks -------------------------------------------------------------------------------
@@ -195,6 +205,20 @@ def prioritised_replay(num_rows: int) -> Replay:
             is_valid=np.array([True, row % 5 != 0]),
         )
     return replay
+
+
+def test_hindsight_makes_rows_news_again() -> None:
+    replay = prioritised_replay(11)
+    assert replay.priorities is not None
+    replay.subtask[:] = 1
+    slots = np.arange(2 * 11)
+    open_ones = slots[replay.priorities.tree[replay.priorities.first_leaf + slots] > 0]
+    replay.priorities.update(open_ones, np.full(open_ones.size, 0.1))
+    replay.mark(np.array([0, 1]), np.array([4, 4]), np.array([2, 1]))
+    priority = replay.priorities.tree[replay.priorities.first_leaf + slots].reshape(11, 2)
+    # Lane 0's option got another milestone than it pursued; its last rows have no window yet.
+    np.testing.assert_allclose(priority[:, 0], [0.1] * 4 + [1.0] * 3 + [0] * 4, atol=1e-5)
+    assert priority[:, 1].max() == pytest.approx(0.1, abs=1e-5)
 
 
 @pytest.mark.parametrize("num_rows", [6, 11, 12, 13, 40])

@@ -32,6 +32,7 @@ def probe_config(**overrides: Any) -> Config:
         "meta_width": 32,
         "context_width": 32,
         "window": 5,
+        "steps": 500,
         "trained_steps": 5,
     }
     return make_config("wood", "hal", **{**small, "target_rate": 0.1, **overrides})
@@ -72,7 +73,7 @@ def learned_values(controller: Controller, replay: Replay, num_updates: int) -> 
         controller.update(
             replay,
             lambda windows: subtask_lessons(windows, use_hindsight=False, penalty=0.0),
-            i / num_updates,
+            i,
         )
     with torch.no_grad():
         features = ENCODER(*states([1, 2, 3]), CPU)
@@ -123,7 +124,7 @@ def meta_probe(is_pruned: bool) -> np.ndarray:
             discount=np.array([config.meta_discount * has_future]),
         )
     for i in range(500):
-        meta.update(i / 500)
+        meta.update(i)
     return meta.values(*states([1, 2]))
 
 
@@ -209,7 +210,7 @@ def affordances_of(label: Callable[[int], bool], **overrides: Any) -> Affordance
         collected = np.array([0 if label(int(code)) else NONE for code in codes])
         affordances.add(replay, np.arange(8), np.full(8, start), np.zeros(8, np.int64), collected)
     for i in range(200):
-        affordances.update(replay, i / 200, Tally())
+        affordances.update(replay, i, Tally())
     return affordances
 
 

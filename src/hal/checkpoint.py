@@ -71,5 +71,6 @@ def load_agent(folder: Path) -> Agent:
         agent = make_agent(config, env, int(tensors["background"]))
         agent.load_weights(tensors)
     except (KeyError, RuntimeError) as error:
-        raise ValueError(f"{path} does not fit its {CONFIG}: {error}") from error
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"{path} does not fit its {CONFIG}: {reason}") from error
     return agent

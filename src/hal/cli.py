@@ -122,5 +122,8 @@ def main() -> None:
     except ValueError as error:
         print(f"hal: {error}", file=sys.stderr)
         sys.exit(2)
+    except OSError as error:
+        print(f"hal: {error}", file=sys.stderr)
+        sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

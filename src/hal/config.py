@@ -5,6 +5,8 @@ from typing import Any
 
 from hal.envs.options import Options
 
+MOST_LANES = 1_000  # a run's lanes have seeds of their own; those of evaluation are above all
+MOST_SEEDS = 1_000_000
 RARITIES = {
     "inverse": "1 / (1 + how often it was collected)",
     "difference": "most often collected - how often it was + 1",
@@ -34,11 +36,10 @@ SHARES = (
     "trace",
     "step_penalty",
     "aff_threshold",
-    "fnf_conf",
-    "fnf_perc",
     "disappear_rate",
 )
-FROM_ZERO = ("seed", "weight_decay")
+FROM_ZERO = ("seed", "weight_decay", "warmup_steps", "first_successes")
+INSIDE = ("fnf_conf", "fnf_perc")  # a bound that covers nothing or everything is none
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ class Config:
     weight_decay: float = 0.0
     clip: float = 10.0  # largest norm of a gradient
     target_rate: float = 0.01  # how far a target network moves when it does
-    target_every: int = 1  # updates between its moves
+    target_every: int = 512  # environment steps between its moves
 
     # Controller
     update_every: int = 512  # environment steps per update
@@ -167,7 +168,12 @@ class Config:
                 value = getattr(self, name)
                 raise ValueError(f"unknown {name} {value!r}; legal: {', '.join(legal)}")
         for field in fields(self):
+            _check_type(field.name, getattr(self, field.name), field.default)
             _check_range(field.name, getattr(self, field.name))
+        if self.num_lanes > MOST_LANES:
+            raise ValueError(f"num_lanes {self.num_lanes}; legal: up to {MOST_LANES}")
+        if self.seed >= MOST_SEEDS:
+            raise ValueError(f"seed {self.seed}; legal: below {MOST_SEEDS}")
         fewest = self.num_lanes * (max(self.window, self.max_option_steps) + 2)
         if self.replay_steps < fewest:
             raise ValueError(f"replay_steps {self.replay_steps}; legal: from {fewest}")
@@ -191,6 +197,10 @@ class Config:
         """Tell whether so many environment steps have passed, to a step of all lanes."""
         return num_vector_steps % max(every // self.num_lanes, 1) == 0
 
+    def beta(self, num_steps: int) -> float:
+        """Return the exponent of importance weights after so many steps."""
+        return between(self.importance, num_steps / self.steps / (self.anneal_share or 1.0))
+
     def exploration(self, num_steps: int, num_successes: int) -> Exploration:
         """Return the shares of random choices after so many steps and successes."""
         by_steps = num_steps / self.controller_anneal_steps
@@ -206,6 +216,16 @@ class Config:
         )
 
 
+def _check_type(name: str, value: Any, default: Any) -> None:
+    """Refuse a value of another kind than the default's; a whole number may be a decimal one."""
+    kinds = int | float if isinstance(default, float) else type(default)
+    is_pair = isinstance(default, tuple) and len(default) == 2
+    is_bad = isinstance(value, bool) != isinstance(default, bool) or not isinstance(value, kinds)
+    if is_bad or (is_pair and len(value) != 2):
+        like = "a pair of numbers" if is_pair else f"like {default!r}"
+        raise ValueError(f"{name} {value!r}; legal: {like}")
+
+
 def _check_range(name: str, value: Any) -> None:
     if isinstance(value, bool | str):
         return
@@ -216,7 +236,9 @@ def _check_range(name: str, value: Any) -> None:
             raise ValueError(f"{name} {value}; legal: from 0 to 1")
         if name in FROM_ZERO and not number >= 0:
             raise ValueError(f"{name} {value}; legal: from 0")
-        if name not in (*SHARES, *FROM_ZERO) and not number > 0:
+        if name in INSIDE and not 0 < number < 1:
+            raise ValueError(f"{name} {value}; legal: between 0 and 1")
+        if name not in (*SHARES, *FROM_ZERO, *INSIDE) and not number > 0:
             raise ValueError(f"{name} {value}; legal: above 0")
 
 

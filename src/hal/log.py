@@ -83,15 +83,19 @@ def tally_mask(
     milestones: tuple[str, ...],
 ) -> None:
     """Count what masks of some lanes prune, and, where the truth is told, what they should."""
-    tally.add("mask/pruned", ~mask)
+    column = np.broadcast_to(np.arange(len(milestones)), mask.shape)
+    every = column.ravel()
+    tally.add_columns("mask/pruned", every, ~mask.ravel(), milestones)
     tally.add("mask/impact", ~mask[np.arange(len(mask)), values.argmax(axis=1)])
     if "affordances" not in info:
         return
     truth = info["affordances"][lanes]
-    column = np.broadcast_to(np.arange(len(milestones)), truth.shape)
-    tally.add_columns("mask/accuracy", column.ravel(), (mask == truth).ravel(), milestones)
-    tally.add_columns("mask/overpruned", column[truth], ~mask[truth], milestones)
-    tally.add_columns("mask/underpruned", column[~truth], mask[~truth], milestones)
+    # The paper's three are shares of all subtasks; the last two of the afforded and the others.
+    tally.add_columns("mask/accuracy", every, (mask == truth).ravel(), milestones)
+    tally.add_columns("mask/overpruned", every, (truth & ~mask).ravel(), milestones)
+    tally.add_columns("mask/underpruned", every, (mask & ~truth).ravel(), milestones)
+    tally.add_columns("mask/afforded_pruned", column[truth], ~mask[truth], milestones)
+    tally.add_columns("mask/unafforded_kept", column[~truth], mask[~truth], milestones)
 
 
 class MetricsFile:

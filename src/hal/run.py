@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from hal.agent.networks import device_of
 from hal.checkpoint import save_agent, save_config, write_whole
 from hal.config import Config
 from hal.evaluate import evaluate
@@ -13,8 +14,8 @@ from hal.train import Agent, train
 
 def run_training(config: Config, num_episodes: int, folder: Path) -> dict[str, Any]:
     """Train and evaluate; leave config, metrics, weights and evaluation in a new folder."""
-    if num_episodes < 1:
-        raise ValueError(f"episodes {num_episodes}; legal: whole numbers from 1")
+    check_episodes(num_episodes)
+    device_of(config.device)
     if folder.exists():
         raise ValueError(f"{folder} exists already; choose another folder with --out")
     metrics = MetricsFile(folder / "metrics.jsonl")
@@ -36,8 +37,7 @@ def run_training(config: Config, num_episodes: int, folder: Path) -> dict[str, A
 
 def evaluate_agent(agent: Agent, num_episodes: int) -> dict[str, Any]:
     """Return what a run was and how its agent does, greedily and in fresh episodes."""
-    if num_episodes < 1:
-        raise ValueError(f"episodes {num_episodes}; legal: whole numbers from 1")
+    check_episodes(num_episodes)
     config = agent.config
     return {
         "task": config.task,
@@ -48,6 +48,12 @@ def evaluate_agent(agent: Agent, num_episodes: int) -> dict[str, Any]:
         "episodes": num_episodes,
         **evaluate(agent, num_episodes).summary(agent.milestones),
     }
+
+
+def check_episodes(num_episodes: int) -> None:
+    """Refuse to evaluate nothing."""
+    if num_episodes < 1:
+        raise ValueError(f"episodes {num_episodes}; legal: whole numbers from 1")
 
 
 def success_line(result: dict[str, Any]) -> str:

@@ -13,12 +13,11 @@ from hal.agent.convolution import PlaneEncoder
 from hal.agent.embedding import BagEncoder
 from hal.agent.hierarchical import HierarchicalAgent
 from hal.agent.rainbow import RainbowAgent
-from hal.config import Config
+from hal.config import MOST_LANES, Config
 from hal.envs import GridVectorEnv
 
 Agent = HierarchicalAgent | RainbowAgent
 Report = Callable[[dict[str, Any], Agent], None]
-LANE_SEEDS = 1_000  # apart, so that no two runs share a lane's seed
 
 
 def background_of(image: np.ndarray) -> int:
@@ -45,7 +44,7 @@ def train(config: Config, report: Report, report_every: int = 50_000) -> Agent:
     """Train an agent; report metrics and the agent every so many environment steps."""
     torch.set_num_threads(1)
     env = GridVectorEnv(num_envs=config.num_lanes, **asdict(config.env_options()))
-    obs, info = env.reset(seed=config.seed * LANE_SEEDS)
+    obs, info = env.reset(seed=config.seed * MOST_LANES)
     agent = make_agent(config, env, background_of(obs["image"]))
     seconds, start, next_report = 0.0, time.process_time(), report_every
     while agent.num_steps < config.steps:

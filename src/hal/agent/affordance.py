@@ -35,6 +35,7 @@ class Affordances:
         self.negatives = Examples(config.examples, encoder, num_milestones)
         self.context = Context(config, encoder, num_milestones).to(device)
         self.learner = Learner(self.context, config, config.context_learning_rate)
+        self.is_trained = np.zeros(num_milestones, dtype=np.bool_)  # heads; others do not prune
         self.margins = np.zeros(num_milestones)
         self.populations: list[Tensor | None] = [None] * num_milestones
         self._rng = rng
@@ -70,27 +71,26 @@ class Affordances:
     def mask(self, image: np.ndarray, inventory: np.ndarray) -> np.ndarray:
         """Return which subtasks are not pruned, (batch, K) bool; never none."""
         is_afforded = self.probabilities(image, inventory) > self.config.aff_threshold
-        mask = is_afforded | ~self._is_trained()
+        mask = is_afforded | ~self.is_trained
         if self.config.prune_unachieved:
             mask &= self.positives.counts > 0
         mask[~mask.any(axis=1)] = True
         return mask
 
-    def update(self, replay: Replay, progress: float, tally: Tally) -> None:
+    def update(self, replay: Replay, num_steps: int, tally: Tally) -> None:
         """Train the context by contrast and the classifier on examples, once."""
         losses = []
         if self.config.use_contrast:
             losses += self._contrast(replay, tally)
-        heads = np.flatnonzero(self._is_trained())
+        # A head without both kinds of examples cannot be trained.
+        has_both = (self.positives.counts > 0) & (self.negatives.counts > 0)
+        heads = np.flatnonzero(has_both)
         if heads.size:
             losses.append(self._classify(heads, tally))
         if not losses:
             return
-        tally.add("gradient/context", self.learner.descend(torch.stack(losses).sum(), progress))
-
-    def _is_trained(self) -> np.ndarray:
-        """Tell which heads have both positives and negatives; others cannot be trained."""
-        return (self.positives.counts > 0) & (self.negatives.counts > 0)
+        tally.add("gradient/context", self.learner.descend(torch.stack(losses).sum(), num_steps))
+        self.is_trained[heads] = True
 
     @torch.no_grad()
     def refresh_filter(self, tally: Tally) -> None:
@@ -108,7 +108,8 @@ class Affordances:
             distances = nearest_distances(reference, population, config.knn_k).cpu().numpy()
             self.margins[head] = tolerance_bound(distances, config.fnf_perc, config.fnf_conf)
             self.populations[head] = population
-            tally.add(f"filter/margin/{self.milestones[head]}", self.margins[head])
+            margin = self.margins[[head]]
+            tally.add_columns("filter/margin", np.array([head]), margin, self.milestones)
 
     def _contexts_of(self, head: int, at: np.ndarray) -> Tensor:
         image, inventory = self.positives.image[head, at], self.positives.inventory[head, at]
@@ -148,6 +149,7 @@ class Affordances:
         )
         contexts = self.context(features)
         is_flagged = np.zeros(head.size, dtype=np.bool_)
+        tally.add_columns("filter/false_negatives", head, negatives.truth, self.milestones)
         if self.config.use_filter:
             is_flagged = self._is_false_negative(heads, half, contexts[head.size :].detach())
             self._tally_filter(tally, head, is_flagged, negatives.truth)
@@ -176,7 +178,6 @@ class Affordances:
         """Count the filter's hits and misses against the truth, overall and per milestone."""
         kinds = {
             "flagged": (head, is_flagged),
-            "false_negatives": (head, is_afforded),
             "false_negative_accuracy": (head[is_afforded], is_flagged[is_afforded]),
             "true_negative_accuracy": (head[~is_afforded], ~is_flagged[~is_afforded]),
         }

@@ -10,7 +10,7 @@ from torch import Tensor
 from hal.agent.losses import lambda_returns, q_loss
 from hal.agent.networks import Encoder, Learner, Target
 from hal.agent.replay import CONTINUES, CUT, NONE, Obs, Replay, Windows
-from hal.config import Config, between
+from hal.config import Config
 
 
 class Lesson(NamedTuple):
@@ -56,7 +56,8 @@ class Controller:
         self.discount = discount
         network = encoder.goal_values(config.width, num_goals, num_actions)
         self.learner = Learner(network.to(device), config, config.learning_rate)
-        self.target = Target(self.learner.network, config.target_rate, config.target_every)
+        every = max(config.target_every // config.update_every, 1)
+        self.target = Target(self.learner.network, config.target_rate, every)
 
     @torch.no_grad()
     def act(
@@ -69,16 +70,16 @@ class Controller:
         anything = rng.integers(self.num_actions, size=greedy.size)
         return np.where(rng.random(greedy.size) < epsilon, anything, greedy)
 
-    def update(self, replay: Replay, teach: Teach, progress: float) -> dict[str, float]:
+    def update(self, replay: Replay, teach: Teach, num_steps: int) -> dict[str, float]:
         """Train once, on windows that are drawn by priority or around milestones."""
         config = self.config
         if config.prioritised:
-            beta = between(config.importance, progress)
+            beta = config.beta(num_steps)
             windows = replay.draw_prioritised(config.batch_windows, beta)
         else:
             windows = replay.draw_windows(config.batch_windows, config.window, config.event_share)
         lessons = teach(windows)
-        # A step of a window is trained, or only its first, as the n-step return's owner.
+        # With n-step returns, only a window's first step has n steps ahead.
         is_trained = np.arange(config.window) < config.trained_steps
         places = [np.nonzero(lesson.where & is_trained) for lesson in lessons]
         row, step = (np.concatenate(part) for part in zip(*places, strict=True))
@@ -89,7 +90,7 @@ class Controller:
         chosen = values.gather(1, action[:, None])[:, 0]
         weight = torch.from_numpy(windows.weight[row]).to(self.device)
         loss = q_loss(chosen, returns, weight)
-        norm = self.learner.descend(loss, progress)
+        norm = self.learner.descend(loss, num_steps)
         self.target.follow(self.learner.network)
         if replay.priorities is not None:
             errors = np.zeros(len(windows.slots))

@@ -31,7 +31,7 @@ class Examples:
         """How many examples each milestone has."""
         return np.minimum(self.counts, self.image.shape[1])
 
-    def draw(self, milestones: np.ndarray, rng: np.random.Generator) -> "Drawn":
+    def draw(self, milestones: np.ndarray, rng: np.random.Generator) -> Drawn:
         """Draw one example for each of these milestones."""
         at = rng.integers(self.sizes[milestones])
         return Drawn(

@@ -13,7 +13,7 @@ from hal.agent.affordance import Affordances
 from hal.agent.controller import Controller, Lesson, subtask_lessons
 from hal.agent.meta import MetaController
 from hal.agent.networks import Encoder, device_of, load_named, named
-from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Obs, Windows, make_replay, mark_options
+from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Obs, Windows, make_replay
 from hal.agent.subtasks import (
     SubtaskState,
     epsilon2_choice,
@@ -46,7 +46,7 @@ class HierarchicalAgent:
         self.affordances = Affordances(config, encoder, milestones, affordance_rng, device)
         lanes = config.num_lanes
         self.replay = make_replay(config, encoder, size, replay_rng)
-        self.lanes = SubtaskState.new(lanes, size)
+        self.options = SubtaskState.new(lanes, size)
         self.option_start = np.zeros(lanes, dtype=np.int64)  # rows
         self.segment = np.arange(lanes)  # numbers of the present segments
         self.is_resetting = np.zeros(lanes, dtype=np.bool_)  # the next step only resets
@@ -60,20 +60,15 @@ class HierarchicalAgent:
     def act(self, obs: Obs, info: Info) -> np.ndarray:
         """Choose a subtask where there is none, and an action on every lane."""
         explore = self.config.exploration(self.num_steps, self.num_successes)
-        chosen = np.flatnonzero(self.lanes.subtask == NONE)
-        mask, values = self.choose_subtasks(obs, info, self.lanes, chosen, explore, self._act_rng)
+        chosen = np.flatnonzero(self.options.subtask == NONE)
+        mask, values = self.choose_subtasks(obs, info, self.options, chosen, explore, self._act_rng)
         tally_mask(self.tally, mask, values, info, chosen, self.milestones)
         self.meta.store(chosen, obs, mask)
         self.meta.begin(chosen, obs)
         self.option_start[chosen] = self.replay.num_rows
-        actions = self.controller.act(obs, self.lanes.subtask, explore.controller, self._act_rng)
+        actions = self.controller.act(obs, self.options.subtask, explore.controller, self._act_rng)
         self._acted_on = (obs, info, actions)
         return actions
-
-    @property
-    def progress(self) -> float:
-        """The share of the run that is done."""
-        return self.num_steps / self.config.steps
 
     @property
     def num_updates(self) -> int:
@@ -84,7 +79,7 @@ class HierarchicalAgent:
         self,
         obs: Obs,
         info: Info,
-        lanes: SubtaskState,
+        options: SubtaskState,
         chosen: np.ndarray,
         explore: Exploration,
         rng: np.random.Generator,
@@ -99,18 +94,18 @@ class HierarchicalAgent:
         truth = info["affordances"][chosen] if "affordances" in info else None
         mask = self.mask(image, inventory, truth)
         values = self.meta.values(image, inventory)
-        avoided = lanes.failed[chosen] & self.config.avoid_failed
+        avoided = options.failed[chosen] & self.config.avoid_failed
         within = weighted_choice(mask * self._rarity(), rng)
         anything = rng.integers(self.num_milestones, size=chosen.size)
         greedy = within if self.config.is_agnostic else greedy_choice(values, mask, avoided)
-        lanes.subtask[chosen] = epsilon2_choice(
+        options.subtask[chosen] = epsilon2_choice(
             greedy,
             within,
             within if self.config.mask == "oracle" else anything,
             explore,
             rng,
         )
-        lanes.steps[chosen] = 0
+        options.steps[chosen] = 0
         return mask, values
 
     def _rarity(self) -> np.ndarray:
@@ -151,9 +146,9 @@ class HierarchicalAgent:
         is_valid = ~self.is_resetting
         is_done = (terminated | truncated) & is_valid
         milestone = np.where(is_valid, first_milestone(info["milestones"]), NONE)
-        subtask = self.lanes.subtask.copy()
-        is_ended = self.lanes.advance(milestone, is_done, self.config.max_option_steps) & is_valid
-        is_final = (milestone != NONE) | terminated
+        subtask = self.options.subtask.copy()
+        is_ended = self.options.advance(milestone, is_done, self.config.max_option_steps) & is_valid
+        is_end = (milestone != NONE) | terminated
         self.replay.add(
             image=before["image"],
             inventory=before["inventory"],
@@ -162,7 +157,7 @@ class HierarchicalAgent:
             reward=reward,
             subtask=subtask,
             milestone=milestone,
-            end=np.where(is_ended, np.where(is_final, ENDS, CUT), CONTINUES),
+            end=np.where(is_ended, np.where(is_end, ENDS, CUT), CONTINUES),
             is_valid=is_valid,
             segment=self.segment,
         )
@@ -171,13 +166,13 @@ class HierarchicalAgent:
         self.episodes.add(reward, info["milestones"], is_valid)
         ended = np.flatnonzero(is_ended)
         self._end_options(ended, subtask[ended], milestone[ended])
-        self._end_episodes(np.flatnonzero(is_done), obs, terminated, milestone)
+        self._end_episodes(np.flatnonzero(is_done), obs, info, terminated, milestone)
         is_new = (milestone != NONE) | self.is_resetting
         self.segment = self.segment + is_new * self.config.num_lanes
         # A step that only resets pursues nothing: any subtask will do for it.
-        self.lanes.subtask[self.is_resetting] = NONE
-        self.lanes.failed[self.is_resetting] = False
-        self.lanes.subtask[is_done] = 0
+        self.options.subtask[self.is_resetting] = NONE
+        self.options.failed[self.is_resetting] = False
+        self.options.subtask[is_done] = 0
         self.is_resetting = is_done
         self.num_steps += int(is_valid.sum())
         self.num_vector_steps += 1
@@ -185,8 +180,7 @@ class HierarchicalAgent:
     def _end_options(self, lanes: np.ndarray, subtasks: np.ndarray, collected: np.ndarray) -> None:
         starts = self.option_start[lanes]
         has = collected != NONE
-        rows = self.replay.num_rows
-        mark_options(self.replay.hindsight, lanes[has], starts[has], rows, collected[has])
+        self.replay.mark(lanes[has], starts[has], collected[has])
         if self.config.mask == "learned":
             self.affordances.add(self.replay, lanes, starts, subtasks, collected)
         self.meta.end(lanes, subtasks, collected)
@@ -194,11 +188,19 @@ class HierarchicalAgent:
         self.tally.add_columns("subpolicy/success", subtasks, is_success, self.milestones)
 
     def _end_episodes(
-        self, lanes: np.ndarray, obs: Obs, terminated: np.ndarray, milestone: np.ndarray
+        self,
+        lanes: np.ndarray,
+        obs: Obs,
+        info: Info,
+        terminated: np.ndarray,
+        milestone: np.ndarray,
     ) -> None:
-        everything = np.ones((lanes.size, self.num_milestones), dtype=np.bool_)
+        mask = np.ones((lanes.size, self.num_milestones), dtype=np.bool_)
         has_future = ~terminated[lanes] & self.config.bootstrap_truncation
-        self.meta.store(lanes, obs, everything, has_future)
+        if has_future.any():
+            truth = info["affordances"][lanes] if "affordances" in info else None
+            mask = self.mask(obs["image"][lanes], obs["inventory"][lanes], truth)
+        self.meta.store(lanes, obs, mask, has_future)
         is_success = terminated[lanes] & (milestone[lanes] == self.num_milestones - 1)
         for lane, is_good in zip(lanes, is_success, strict=True):
             self.meta.finish_episode(lane, is_good)
@@ -217,16 +219,16 @@ class HierarchicalAgent:
             return config.is_due(every, self.num_vector_steps)
 
         if is_due(config.update_every):
-            self.tally.add_all(self.controller.update(self.replay, self._teach, self.progress))
+            self.tally.add_all(self.controller.update(self.replay, self._teach, self.num_steps))
         has_task = not config.is_agnostic and (self.num_successes > 0 or not config.meta_waits)
         if has_task and len(self.meta.replay) and is_due(config.meta_every):
-            self.tally.add_all(self.meta.update(self.progress))
+            self.tally.add_all(self.meta.update(self.num_steps))
         if config.mask != "learned":
             return
         if config.use_filter and is_due(config.filter_every):
             self.affordances.refresh_filter(self.tally)
         if is_due(config.context_every):
-            self.affordances.update(self.replay, self.progress, self.tally)
+            self.affordances.update(self.replay, self.num_steps, self.tally)
 
     def _teach(self, windows: Windows) -> list[Lesson]:
         return subtask_lessons(windows, self.config.use_hindsight, self.config.step_penalty)
@@ -237,8 +239,9 @@ class HierarchicalAgent:
         """Return everything that acting needs."""
         return {
             "background": torch.tensor(self.controller.encoder.background),
+            "collected": torch.from_numpy(self.replay.events.counts),
             "achieved": torch.from_numpy(self.affordances.positives.counts),
-            "missed": torch.from_numpy(self.affordances.negatives.counts),
+            "trained": torch.from_numpy(self.affordances.is_trained),
             **named("controller", self.controller.learner.network),
             **named("meta", self.meta.learner.network),
             **named("context", self.affordances.context),
@@ -247,7 +250,8 @@ class HierarchicalAgent:
     def load_weights(self, tensors: dict[str, torch.Tensor]) -> None:
         """Set what `weights` returned."""
         self.affordances.positives.counts[:] = tensors["achieved"].numpy()
-        self.affordances.negatives.counts[:] = tensors["missed"].numpy()
+        self.affordances.is_trained[:] = tensors["trained"].numpy()
+        self.replay.events.counts[:] = tensors["collected"].numpy()
         load_named("controller", self.controller.learner.network, tensors)
         load_named("meta", self.meta.learner.network, tensors)
         load_named("context", self.affordances.context, tensors)

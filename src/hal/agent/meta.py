@@ -7,7 +7,7 @@ from hal.agent.losses import q_loss
 from hal.agent.networks import DuelingValues, Encoder, Learner, Target
 from hal.agent.priorities import Priorities
 from hal.agent.replay import NONE, MetaReplay, Obs
-from hal.config import Config, between
+from hal.config import Config
 
 
 class MetaController:
@@ -31,7 +31,8 @@ class MetaController:
         self.num_milestones = num_milestones
         network = DuelingValues(encoder, config.meta_width, num_milestones).to(device)
         self.learner = Learner(network, config, config.meta_learning_rate)
-        self.target = Target(network, config.target_rate, config.target_every)
+        every = max(config.target_every // config.meta_every, 1)
+        self.target = Target(network, config.target_rate, every)
         priorities = Priorities(config.meta_replay, config.alpha) if config.prioritised else None
         self.replay = MetaReplay(config.meta_replay, encoder, num_milestones, priorities)
         lanes = config.num_lanes
@@ -40,8 +41,8 @@ class MetaController:
         self.reward = np.zeros(lanes)  # of the present option so far
         self.ended = np.full(lanes, NONE)  # the subtask of an option that is to be stored
         self.hindsight = np.full(lanes, NONE)  # what that option collected instead
-        # Of each lane's episode so far, where every option's copies are in the replay.
-        self.episode_options: list[list[list[int]]] = [[] for _ in range(lanes)]
+        # Of each lane's episode so far: every option's reward, and the numbers of its copies.
+        self.episode_options: list[list[tuple[float, list[int]]]] = [[] for _ in range(lanes)]
         self._rng = rng
 
     @torch.no_grad()
@@ -70,7 +71,7 @@ class MetaController:
         """Store the ended options of these lanes, with the mask of the states they led to."""
         future = np.broadcast_to(has_future, lanes.shape)
         for lane in lanes[self.ended[lanes] != NONE]:
-            self.episode_options[lane].append([])
+            self.episode_options[lane].append((float(self.reward[lane]), []))
         self._add(lanes, obs, mask, future, self.ended[lanes])
         self._add(lanes, obs, mask, future, self.hindsight[lanes])
         self.ended[lanes] = self.hindsight[lanes] = NONE
@@ -89,7 +90,7 @@ class MetaController:
         )
         if lanes.size == 0:
             return
-        at = self.replay.add(
+        numbers = self.replay.add(
             image=self.first_image[lanes],
             inventory=self.first_inventory[lanes],
             next_image=obs["image"][lanes],
@@ -99,23 +100,22 @@ class MetaController:
             reward=self.reward[lanes],
             discount=self.config.meta_discount * future,
         )
-        for lane, place in zip(lanes, at, strict=True):
-            self.episode_options[lane][-1].append(int(place))
+        for lane, number in zip(lanes, numbers, strict=True):
+            self.episode_options[lane][-1][1].append(int(number))
 
     def finish_episode(self, lane: int, is_success: bool) -> None:
         """Forget the episode; a success first bounds its options' values from below."""
         future = 0.0
         if is_success and self.config.use_lower_bound:
-            for copies in reversed(self.episode_options[lane]):
-                reward = float(self.replay.reward[copies[0]])
+            for reward, copies in reversed(self.episode_options[lane]):
                 future = reward + self.config.meta_discount * future
-                self.replay.lower_bound[copies] = future
+                self.replay.bound(copies, future)
         self.episode_options[lane].clear()
 
-    def update(self, progress: float) -> dict[str, float]:
+    def update(self, num_steps: int) -> dict[str, float]:
         """Train on a batch of options; the future is looked for within the mask."""
         replay, network = self.replay, self.learner.network
-        beta = between(self.config.importance, progress)
+        beta = self.config.beta(num_steps)
         at, weights = replay.draw(self.config.meta_batch, beta, self._rng)
         features = self.encoder(replay.image[at], replay.inventory[at], self.device)
         following = self.encoder(replay.next_image[at], replay.next_inventory[at], self.device)
@@ -131,7 +131,7 @@ class MetaController:
             returns = torch.maximum(bootstrapped, tensor(replay.lower_bound))
         chosen = network(features).gather(1, tensor(replay.subtask)[:, None])[:, 0]
         loss = q_loss(chosen, returns, torch.from_numpy(weights).to(self.device))
-        norm = self.learner.descend(loss, progress)
+        norm = self.learner.descend(loss, num_steps)
         self.target.follow(network)
         if replay.priorities is not None:
             replay.priorities.update(at, (chosen.detach() - returns).cpu().numpy())

@@ -103,13 +103,14 @@ class Learner:
             fused=True,
         )
 
-    def descend(self, loss: Tensor, progress: float) -> float:
+    def descend(self, loss: Tensor, num_steps: int) -> float:
         """Take one step down a loss; return the gradient's norm before it was bounded."""
-        share = between((1.0, self.config.final_rate_share), progress)
+        config = self.config
+        share = between((1.0, config.final_rate_share), num_steps / config.steps)
         self.optimizer.param_groups[0]["lr"] = self.rate * share
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip)
+        norm = nn.utils.clip_grad_norm_(self.network.parameters(), config.clip)
         self.optimizer.step()
         return norm.item()
 
@@ -148,4 +149,6 @@ def device_of(name: str) -> torch.device:
     """Return the device of this name; "auto" is a GPU if there is one."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda" and not torch.cuda.is_available():
+        raise ValueError("device 'cuda': there is none here; legal: cpu, auto")
     return torch.device(name)

@@ -80,8 +80,7 @@ class RainbowAgent:
         if self.num_steps < config.warmup_steps or not self.replay.has_window(config.window):
             return
         if config.is_due(config.update_every, self.num_vector_steps):
-            progress = self.num_steps / config.steps
-            self.tally.add_all(self.controller.update(self.replay, _teach, progress))
+            self.tally.add_all(self.controller.update(self.replay, _teach, self.num_steps))
 
     @property
     def num_updates(self) -> int:
@@ -92,13 +91,13 @@ class RainbowAgent:
         self,
         obs: Obs,
         info: dict[str, Any],
-        lanes: SubtaskState,
+        options: SubtaskState,
         chosen: np.ndarray,
         explore: Exploration,
         rng: np.random.Generator,
     ) -> None:
         """Pursue the task on these lanes; there is no mask and no value of subtasks."""
-        lanes.subtask[chosen] = 0
+        options.subtask[chosen] = 0
 
     def weights(self) -> dict[str, torch.Tensor]:
         """Return everything that acting needs."""

@@ -73,8 +73,8 @@ class Replay:
         """The oldest row that has not been overwritten."""
         return max(0, self.num_rows - self.capacity)
 
-    def add(self, **fields: np.ndarray) -> int:
-        """Write one row of every lane; return its number."""
+    def add(self, **fields: np.ndarray) -> None:
+        """Write one row of every lane."""
         at = self.num_rows % self.capacity
         for name, values in fields.items():
             getattr(self, name)[at] = values
@@ -84,7 +84,6 @@ class Replay:
         self.num_rows += 1
         if self.priorities is not None:
             self._open_rows(self.priorities, at)
-        return self.num_rows - 1
 
     def _open_rows(self, priorities: Priorities, written: int) -> None:
         """A row can be drawn once its window is there, until it is overwritten."""
@@ -94,6 +93,19 @@ class Replay:
         if first >= 0:
             row = first % self.capacity
             priorities.open(row * self.num_lanes + lanes[self.is_valid[row]])
+
+    def mark(self, lanes: np.ndarray, starts: np.ndarray, collected: np.ndarray) -> None:
+        """Write into every row of ended options what the option collected.
+
+        That is news for rows which pursued something else: they get a new row's priority again.
+        """
+        mark_options(self.hindsight, lanes, starts, self.num_rows, collected)
+        if self.priorities is None:
+            return
+        for lane, start, milestone in zip(lanes, starts, collected, strict=True):
+            rows = np.arange(start, self.num_rows - self._window) % self.capacity
+            rows = rows[self.is_valid[rows, lane] & (self.subtask[rows, lane] != milestone)]
+            self.priorities.open(rows * self.num_lanes + lane)
 
     def has_window(self, length: int) -> bool:
         """Tell whether there are enough rows for a run of this length."""
@@ -250,16 +262,22 @@ class MetaReplay:
         return min(self.num_added, self.capacity)
 
     def add(self, **fields: np.ndarray) -> np.ndarray:
-        """Write a batch of transitions; return where they are."""
+        """Write a batch of transitions; return their numbers."""
         size = len(fields["subtask"])
-        at = (self.num_added + np.arange(size)) % self.capacity
+        numbers = self.num_added + np.arange(size)
+        at = numbers % self.capacity
         for name, values in fields.items():
             getattr(self, name)[at] = values
         self.lower_bound[at] = -np.inf
         self.num_added += size
         if self.priorities is not None:
             self.priorities.open(at)
-        return at
+        return numbers
+
+    def bound(self, numbers: list[int], value: float) -> None:
+        """Bound the value of transitions from below, as far as they are still there."""
+        oldest = self.num_added - self.capacity
+        self.lower_bound[[n % self.capacity for n in numbers if n >= oldest]] = value
 
     def draw(self, size: int, beta: float, rng: np.random.Generator) -> Draw:
         """Draw transitions: by priority, or each as likely."""
