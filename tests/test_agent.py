@@ -141,7 +141,10 @@ def test_options_end_at_milestones_timeouts_and_episodes_ends() -> None:
     for _ in range(5):
         lanes.advance(np.full(4, NONE), np.zeros(4, np.bool_), max_steps=5)
     assert lanes.failed[1].tolist() == [False, True, True, False], "only a timeout is a failure"
-    assert lanes.steps.tolist() == [0, 0, 0, 1]
+    for subtask in (0, 3):
+        lanes.subtask[1], lanes.steps[1] = subtask, 4
+        lanes.advance(np.full(4, NONE), np.zeros(4, np.bool_), max_steps=5)
+    assert not lanes.failed[1].any(), "everything has failed: all may be tried again"
 
 
 def test_first_milestone() -> None:
@@ -150,11 +153,11 @@ def test_first_milestone() -> None:
 
 
 def test_greedy_choice_stays_within_the_mask_and_avoids_what_failed() -> None:
-    values = np.array([[3.0, 2.0, 1.0]] * 5)
-    mask = np.array([[1, 1, 1], [0, 1, 1], [1, 1, 0], [0, 1, 0], [0, 1, 0]], dtype=np.bool_)
-    avoided = np.array([[0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 1]], dtype=np.bool_)
-    # The fourth has tried all that its mask allows, the fifth all there is.
-    assert greedy_choice(values, mask, avoided).tolist() == [0, 1, 1, 0, 1]
+    values = np.array([[3.0, 2.0, 1.0]] * 4)
+    mask = np.array([[1, 1, 1], [0, 1, 1], [1, 1, 0], [0, 1, 0]], dtype=np.bool_)
+    avoided = np.array([[0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 1, 0]], dtype=np.bool_)
+    # The fourth has tried all that its mask allows.
+    assert greedy_choice(values, mask, avoided).tolist() == [0, 1, 1, 0]
 
 
 def test_weighted_choice_has_the_weights_odds() -> None:

@@ -131,6 +131,7 @@ class Config:
     flat_discount: float = 0.97  # of the flat baseline, whose episodes are longer than options
     trace: float = 0.9  # lambda of the returns
     step_penalty: float = 0.0  # of the milestone reward, per step
+    average_actions: bool = True  # evaluation acts by the target network, an average of the past
     double_q: bool = False  # the network picks the next action, its target judges it
 
     # Meta-controller

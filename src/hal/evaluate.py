@@ -68,7 +68,9 @@ def evaluate(
         if judged is not None:
             tally_mask(tally, *judged, info, chosen, agent.milestones)
         here = {name: batch[active] for name, batch in obs.items()}
-        actions[active] = agent.controller.act(here, lanes.subtask[active], explore.controller, rng)
+        actions[active] = agent.controller.act(
+            here, lanes.subtask[active], explore.controller, rng, agent.config.average_actions
+        )
         obs, _, terminated, truncated, info = env.step(actions)
         is_done = terminated | truncated
         lanes.advance(first_milestone(info["milestones"]), is_done, agent.config.max_option_steps)

@@ -57,6 +57,7 @@ PAPER: dict[str, Any] = {
     "discount": 0.99,
     "flat_discount": 0.99,
     "step_penalty": 0.01,
+    "average_actions": False,
     "double_q": True,
     "meta_every": 40,
     "meta_batch": 32,

@@ -61,11 +61,17 @@ class Controller:
 
     @torch.no_grad()
     def act(
-        self, obs: Obs, goals: np.ndarray, epsilon: float, rng: np.random.Generator
+        self,
+        obs: Obs,
+        goals: np.ndarray,
+        epsilon: float,
+        rng: np.random.Generator,
+        is_averaged: bool = False,
     ) -> np.ndarray:
-        """Return actions for these goals, epsilon-greedily."""
+        """Return actions for these goals, epsilon-greedily; by the target network if averaged."""
+        network = self.target.network if is_averaged else self.learner.network
         features = self.encoder(obs["image"], obs["inventory"], self.device)
-        values = self.learner.network(features, torch.from_numpy(goals).to(self.device))
+        values = network(features, torch.from_numpy(goals).to(self.device))
         greedy = values.argmax(dim=1).cpu().numpy()
         anything = rng.integers(self.num_actions, size=greedy.size)
         return np.where(rng.random(greedy.size) < epsilon, anything, greedy)

@@ -243,6 +243,7 @@ class HierarchicalAgent:
             "achieved": torch.from_numpy(self.affordances.positives.counts),
             "trained": torch.from_numpy(self.affordances.is_trained),
             **named("controller", self.controller.learner.network),
+            **named("controller_target", self.controller.target.network),
             **named("meta", self.meta.learner.network),
             **named("context", self.affordances.context),
         }
@@ -253,5 +254,6 @@ class HierarchicalAgent:
         self.affordances.is_trained[:] = tensors["trained"].numpy()
         self.replay.events.counts[:] = tensors["collected"].numpy()
         load_named("controller", self.controller.learner.network, tensors)
+        load_named("controller_target", self.controller.target.network, tensors)
         load_named("meta", self.meta.learner.network, tensors)
         load_named("context", self.affordances.context, tensors)

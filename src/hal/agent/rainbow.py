@@ -104,11 +104,13 @@ class RainbowAgent:
         return {
             "background": torch.tensor(self.controller.encoder.background),
             **named("controller", self.controller.learner.network),
+            **named("controller_target", self.controller.target.network),
         }
 
     def load_weights(self, tensors: dict[str, torch.Tensor]) -> None:
         """Set what `weights` returned."""
         load_named("controller", self.controller.learner.network, tensors)
+        load_named("controller_target", self.controller.target.network, tensors)
 
 
 def _teach(windows: Windows) -> list[Lesson]:

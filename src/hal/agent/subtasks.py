@@ -35,7 +35,8 @@ class SubtaskState:
         is_new = (milestone != NONE) | is_done
         timed_out = np.flatnonzero(is_ended & ~is_new)
         self.failed[timed_out, self.subtask[timed_out]] = True
-        self.failed[is_new] = False
+        # Where everything has failed, it is tried again, from where the tries have led.
+        self.failed[is_new | self.failed.all(axis=1)] = False
         self.subtask = np.where(is_ended, NONE, self.subtask)
         self.steps[is_ended] = 0
         return is_ended
@@ -52,9 +53,8 @@ def greedy_choice(values: np.ndarray, mask: np.ndarray, avoided: np.ndarray) -> 
     Where all of the mask is to be avoided, the mask is wrong: the others are considered.
     """
     preferred = mask & ~avoided
-    for fallback in (~avoided, mask):
-        none_left = ~preferred.any(axis=1)
-        preferred[none_left] = fallback[none_left]
+    none_left = ~preferred.any(axis=1)
+    preferred[none_left] = ~avoided[none_left]
     return np.where(preferred, values, -np.inf).argmax(axis=1)
 
 
