@@ -480,7 +480,7 @@ def _without_times(line: dict[str, Any]) -> dict[str, Any]:
 def test_hal_learns_a_two_milestone_chain() -> None:
     config = make_config("wood", "hal", steps=60_000, num_lanes=64, replay_steps=60_000, seed=3)
     config = replace(config, warmup_steps=2_000, controller_anneal_steps=20_000)
-    config = replace(config, update_every=64, meta_every=128, context_every=128)
+    config = replace(config, update_every=64, target_every=64, meta_every=64, context_every=128)
     log: list[dict[str, Any]] = []
     agent = train(config, lambda line, _: log.append(line), report_every=20_000)
     assert evaluate(agent, 100, max_steps=500).success.mean() >= 0.9
