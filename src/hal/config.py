@@ -60,7 +60,7 @@ class Config:
 
     task: str = "treasure"  # the final milestone
     method: str = "hal"  # which method's switches are set, see METHODS
-    preset: str = "fast"  # which scale's settings are set, see PRESETS
+    preset: str = "fast"  # which scale's settings are set: fast or paper
     seed: int = 0  # of everything random
     steps: int = 3_000_000  # environment steps of training, over all lanes
     device: str = "cpu"  # cpu, cuda or auto

@@ -10,10 +10,11 @@ import numpy as np
 import torch
 
 from hal.agent.affordance import Affordances
-from hal.agent.controller import Controller, Lesson, subtask_lessons
+from hal.agent.base import BaseAgent
+from hal.agent.controller import Lesson, subtask_lessons
 from hal.agent.meta import MetaController
-from hal.agent.networks import Encoder, device_of, load_named, named
-from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Obs, Windows, make_replay
+from hal.agent.networks import Encoder, load_named, named
+from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Obs, Windows
 from hal.agent.subtasks import (
     SubtaskState,
     epsilon2_choice,
@@ -22,37 +23,27 @@ from hal.agent.subtasks import (
     weighted_choice,
 )
 from hal.config import Config, Exploration
-from hal.log import EpisodeStats, Tally, tally_mask
+from hal.log import tally_mask
 
 Info = dict[str, Any]
 
 
-class HierarchicalAgent:
+class HierarchicalAgent(BaseAgent):
     """A meta-controller over subtasks, a controller over actions, and a mask between them."""
 
     def __init__(
         self, config: Config, encoder: Encoder, num_actions: int, milestones: tuple[str, ...]
     ) -> None:
-        self.config = config
-        self.milestones = milestones
-        self.num_milestones = len(milestones)
-        device = device_of(config.device)
-        torch.manual_seed(config.seed)
-        streams = np.random.SeedSequence(config.seed).spawn(4)
-        self._act_rng, replay_rng, meta_rng, affordance_rng = map(np.random.default_rng, streams)
-        size = self.num_milestones
-        self.controller = Controller(config, encoder, size, num_actions, config.discount, device)
-        self.meta = MetaController(config, encoder, size, meta_rng, device)
-        self.affordances = Affordances(config, encoder, milestones, affordance_rng, device)
-        lanes = config.num_lanes
-        self.replay = make_replay(config, encoder, size, replay_rng)
+        size, lanes = len(milestones), config.num_lanes
+        super().__init__(config, encoder, size, num_actions, config.discount, milestones)
+        self.num_milestones = size
+        meta_rng, affordance_rng = map(np.random.default_rng, self._streams.spawn(2))
+        self.meta = MetaController(config, encoder, size, meta_rng, self.device)
+        self.affordances = Affordances(config, encoder, milestones, affordance_rng, self.device)
         self.options = SubtaskState.new(lanes, size)
         self.option_start = np.zeros(lanes, dtype=np.int64)  # rows
         self.segment = np.arange(lanes)  # numbers of the present segments
-        self.is_resetting = np.zeros(lanes, dtype=np.bool_)  # the next step only resets
-        self.num_steps, self.num_vector_steps, self.num_successes = 0, 0, 0
-        self.tally = Tally()
-        self.episodes = EpisodeStats(lanes, milestones)
+        self.num_successes = 0
         self._acted_on: tuple[Obs, Info, np.ndarray] | None = None
 
     # --- acting -----------------------------------------------------------------------------
@@ -69,11 +60,6 @@ class HierarchicalAgent:
         actions = self.controller.act(obs, self.options.subtask, explore.controller, self._act_rng)
         self._acted_on = (obs, info, actions)
         return actions
-
-    @property
-    def num_updates(self) -> int:
-        """How often the controller was trained."""
-        return self.controller.target.num_updates
 
     def choose_subtasks(
         self,
@@ -212,7 +198,7 @@ class HierarchicalAgent:
     def update(self) -> None:
         """Train whatever is due after a step of all lanes."""
         config = self.config
-        if self.num_steps < config.warmup_steps or not self.replay.has_window(config.window):
+        if not self.can_learn():
             return
 
         def is_due(every: int) -> bool:
@@ -236,24 +222,21 @@ class HierarchicalAgent:
     # --- keeping ----------------------------------------------------------------------------
 
     def weights(self) -> dict[str, torch.Tensor]:
-        """Return everything that acting needs."""
+        """Return everything that acting and choosing need."""
         return {
-            "background": torch.tensor(self.controller.encoder.background),
+            **super().weights(),
             "collected": torch.from_numpy(self.replay.events.counts),
             "achieved": torch.from_numpy(self.affordances.positives.counts),
             "trained": torch.from_numpy(self.affordances.is_trained),
-            **named("controller", self.controller.learner.network),
-            **named("controller_target", self.controller.target.network),
             **named("meta", self.meta.learner.network),
             **named("context", self.affordances.context),
         }
 
     def load_weights(self, tensors: dict[str, torch.Tensor]) -> None:
         """Set what `weights` returned."""
+        super().load_weights(tensors)
         self.affordances.positives.counts[:] = tensors["achieved"].numpy()
         self.affordances.is_trained[:] = tensors["trained"].numpy()
         self.replay.events.counts[:] = tensors["collected"].numpy()
-        load_named("controller", self.controller.learner.network, tensors)
-        load_named("controller_target", self.controller.target.network, tensors)
         load_named("meta", self.meta.learner.network, tensors)
         load_named("context", self.affordances.context, tensors)

@@ -6,34 +6,22 @@ It learns from the environment's dense reward, with the same replay, network and
 from typing import Any
 
 import numpy as np
-import torch
 
-from hal.agent.controller import Controller, Lesson
-from hal.agent.networks import Encoder, device_of, load_named, named
-from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Obs, Windows, make_replay
+from hal.agent.base import BaseAgent
+from hal.agent.controller import Lesson
+from hal.agent.networks import Encoder
+from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Obs, Windows
 from hal.agent.subtasks import SubtaskState, first_milestone
 from hal.config import Config, Exploration
-from hal.log import EpisodeStats, Tally
 
 
-class RainbowAgent:
+class RainbowAgent(BaseAgent):
     """Q(s, a): a controller with a single goal, the task."""
 
     def __init__(
         self, config: Config, encoder: Encoder, num_actions: int, milestones: tuple[str, ...]
     ) -> None:
-        self.config = config
-        self.milestones = milestones
-        torch.manual_seed(config.seed)
-        streams = np.random.SeedSequence(config.seed).spawn(2)
-        self._act_rng, replay_rng = map(np.random.default_rng, streams)
-        device = device_of(config.device)
-        self.controller = Controller(config, encoder, 1, num_actions, config.flat_discount, device)
-        self.replay = make_replay(config, encoder, len(milestones), replay_rng)
-        self.is_resetting = np.zeros(config.num_lanes, dtype=np.bool_)  # the next step only resets
-        self.num_steps, self.num_vector_steps = 0, 0
-        self.tally = Tally()
-        self.episodes = EpisodeStats(config.num_lanes, milestones)
+        super().__init__(config, encoder, 1, num_actions, config.flat_discount, milestones)
         self._acted_on: tuple[Obs, np.ndarray] | None = None
 
     def act(self, obs: Obs, info: dict[str, Any]) -> np.ndarray:
@@ -77,15 +65,10 @@ class RainbowAgent:
     def update(self) -> None:
         """Train after a step of all lanes, if it is time."""
         config = self.config
-        if self.num_steps < config.warmup_steps or not self.replay.has_window(config.window):
+        if not self.can_learn():
             return
         if config.is_due(config.update_every, self.num_vector_steps):
             self.tally.add_all(self.controller.update(self.replay, _teach, self.num_steps))
-
-    @property
-    def num_updates(self) -> int:
-        """How often the controller was trained."""
-        return self.controller.target.num_updates
 
     def choose_subtasks(
         self,
@@ -98,19 +81,6 @@ class RainbowAgent:
     ) -> None:
         """Pursue the task on these lanes; there is no mask and no value of subtasks."""
         options.subtask[chosen] = 0
-
-    def weights(self) -> dict[str, torch.Tensor]:
-        """Return everything that acting needs."""
-        return {
-            "background": torch.tensor(self.controller.encoder.background),
-            **named("controller", self.controller.learner.network),
-            **named("controller_target", self.controller.target.network),
-        }
-
-    def load_weights(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Set what `weights` returned."""
-        load_named("controller", self.controller.learner.network, tensors)
-        load_named("controller_target", self.controller.target.network, tensors)
 
 
 def _teach(windows: Windows) -> list[Lesson]:

@@ -31,8 +31,8 @@ class SubtaskState:
         Returns which lanes' options ended.
         """
         self.steps += 1
-        is_ended = (milestone != NONE) | is_done | (self.steps >= max_steps)
         is_new = (milestone != NONE) | is_done
+        is_ended = is_new | (self.steps >= max_steps)
         timed_out = np.flatnonzero(is_ended & ~is_new)
         self.failed[timed_out, self.subtask[timed_out]] = True
         # Where everything has failed, it is tried again, from where the tries have led.

@@ -1,0 +1,59 @@
+"""What both agents have: a controller, its replay, counts of steps, metrics, weights."""
+
+import numpy as np
+import torch
+
+from hal.agent.controller import Controller
+from hal.agent.networks import Encoder, device_of, load_named, named
+from hal.agent.replay import make_replay
+from hal.config import Config
+from hal.log import EpisodeStats, Tally
+
+
+class BaseAgent:
+    """Everything that does not depend on how goals are chosen."""
+
+    def __init__(
+        self,
+        config: Config,
+        encoder: Encoder,
+        num_goals: int,
+        num_actions: int,
+        discount: float,
+        milestones: tuple[str, ...],
+    ) -> None:
+        self.config = config
+        self.milestones = milestones
+        self.device = device_of(config.device)
+        torch.manual_seed(config.seed)
+        self._streams = np.random.SeedSequence(config.seed)
+        self._act_rng, replay_rng = map(np.random.default_rng, self._streams.spawn(2))
+        self.controller = Controller(config, encoder, num_goals, num_actions, discount, self.device)
+        self.replay = make_replay(config, encoder, len(milestones), replay_rng)
+        self.is_resetting = np.zeros(config.num_lanes, dtype=np.bool_)  # the next step only resets
+        self.num_steps, self.num_vector_steps = 0, 0
+        self.tally = Tally()
+        self.episodes = EpisodeStats(config.num_lanes, milestones)
+
+    @property
+    def num_updates(self) -> int:
+        """How often the controller was trained."""
+        return self.controller.target.num_updates
+
+    def can_learn(self) -> bool:
+        """Tell whether there is enough experience to begin."""
+        config = self.config
+        return self.num_steps >= config.warmup_steps and self.replay.has_window(config.window)
+
+    def weights(self) -> dict[str, torch.Tensor]:
+        """Return everything that acting needs."""
+        return {
+            "background": torch.tensor(self.controller.encoder.background),
+            **named("controller", self.controller.learner.network),
+            **named("controller_target", self.controller.target.network),
+        }
+
+    def load_weights(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Set what `weights` returned."""
+        load_named("controller", self.controller.learner.network, tensors)
+        load_named("controller_target", self.controller.target.network, tensors)
