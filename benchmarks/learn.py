@@ -3,10 +3,12 @@
 Each run's evaluations are appended to results/learn/TASK-METHOD-SEED.jsonl as they come; a run that
 has its last line there is not run again. `e05` keeps 5% exploration at both levels, `e0` is greedy.
 Evaluating bad agents takes long, as their episodes do: `e05` is looked at once half of the training
-episodes succeed, `e0` once `e05` is at 80%, and both at the end.
+episodes succeed and at every million steps, where methods are compared; `e0` once `e05` is at 80%;
+both at the end.
 """
 
 import json
+import math
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -26,6 +28,7 @@ from hal.train import Agent, train
 MODES = {"e05": Exploration(controller=0.05, meta=0.05, mask=0.0), "e0": GREEDY}
 LEVELS = (0.8, 0.95)
 BUDGETS = {"treasure": 2_500_000, "iron": 3_500_000}
+COMPARED_EVERY = 1_000_000
 PAIRS = (("oracle", "hal"), ("hal", "hr+her"), ("hr+her", "hr"), ("hal", "rainbow"))
 
 
@@ -59,13 +62,16 @@ def run(bench: Bench, task: str, method: str, seed: int) -> None:
         return
     path.unlink(missing_ok=True)
 
+    def success_rate(mode: str, agent: Agent) -> float:
+        return float(evaluate(agent, bench.episodes, explore=MODES[mode]).success.mean())
+
     def report(metrics: dict[str, Any], agent: Agent) -> None:
         is_last = metrics["steps"] >= steps
-        level = metrics.get("episode/success", 0.0)
-        for (name, explore), worth in zip(MODES.items(), (0.5, 0.8), strict=True):
-            if is_last or level >= worth:
-                level = float(evaluate(agent, bench.episodes, explore=explore).success.mean())
-                metrics[name] = level
+        success = metrics.get("episode/success", 0.0)
+        if is_last or success >= 0.5 or metrics["steps"] % COMPARED_EVERY < bench.every:
+            metrics["e05"] = success_rate("e05", agent)
+        if is_last or metrics.get("e05", 0.0) >= 0.8:
+            metrics["e0"] = success_rate("e0", agent)
         kept = metrics if is_last else {k: v for k, v in metrics.items() if k.count("/") < 2}
         with path.open("a") as file:
             file.write(json.dumps(kept) + "\n")
@@ -115,14 +121,14 @@ def cell(runs: list[list[dict[str, Any]]], mode: str, level: float) -> str:
 
 
 def compare(bench: Bench) -> str:
-    """Return how methods differ in `e05` where HAL has reached 95%, with Welch's 95% interval."""
+    """Return how methods differ in `e05` once HAL has reached 95%, with Welch's 95% interval."""
     lines = []
     for task in bench.tasks:
         runs = {method: runs_of(bench, task, method) for method in {m for p in PAIRS for m in p}}
         hits = [hit["steps"] for lines in runs["hal"] if (hit := reached(lines, "e05", 0.95))]
         if not hits:
             continue
-        steps = float(np.median(hits))
+        steps = math.ceil(float(np.median(hits)) / COMPARED_EVERY) * COMPARED_EVERY
         for better, worse in PAIRS:
             ours, theirs = ([at(lines, steps) for lines in runs[m]] for m in (better, worse))
             if min(len(ours), len(theirs)) < 2:
@@ -137,10 +143,9 @@ def compare(bench: Bench) -> str:
 
 
 def at(lines: list[dict[str, Any]], steps: float) -> float:
-    """Return the success rate after some steps; the online one where it was not evaluated."""
-    later = [line for line in lines if line["steps"] >= 0.99 * steps]
-    line = later[0] if later else lines[-1]
-    return float(line.get("e05", line.get("episode/success", 0.0)))
+    """Return the success rate in the first evaluation after some steps, or the last one."""
+    later = [line for line in lines if line["steps"] >= steps and "e05" in line]
+    return float((later or lines[-1:])[0]["e05"])
 
 
 def main(bench: Bench) -> None:
