@@ -2,10 +2,15 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench-env bench-learn bench-train clean
+.PHONY: demo test lint bench-env bench-learn bench-train pretrained clean
 
 demo: .venv/.installed
-	$(BIN)/hal play treasure --scripted --text --seed 3 --gif demo.gif
+	rm -rf demo && mkdir demo
+	$(BIN)/hal train treasure --out demo/run
+	$(BIN)/hal eval demo/run
+	$(BIN)/hal plot demo/run --text
+	$(BIN)/hal plot demo/run --out demo/curves.png
+	$(BIN)/hal watch demo/run --seed 3 --gif demo/episode.gif
 
 test: lint
 	$(BIN)/pytest -n 2
@@ -20,6 +25,9 @@ bench-learn: .venv/.installed
 
 bench-train: .venv/.installed
 	$(BIN)/python -m benchmarks.train
+
+pretrained: .venv/.installed
+	$(BIN)/python -m benchmarks.pretrained
 
 bench-env: .venv/.installed-bench
 	$(BIN)/python -m benchmarks.env

@@ -20,14 +20,15 @@ import numpy as np
 import tyro
 from scipy import stats
 
+from hal.agent.build import Agent
 from hal.config import GREEDY, Config, Exploration
-from hal.evaluate import evaluate
+from hal.evaluation import evaluate
 from hal.presets import make_config
-from hal.train import Agent, train
+from hal.training import train
 
 MODES = {"e05": Exploration(controller=0.05, meta=0.05, mask=0.0), "e0": GREEDY}
 LEVELS = (0.8, 0.95)
-BUDGETS = {"treasure": 2_500_000, "iron": 3_500_000}
+BUDGETS = {"treasure": 2_500_000, "iron": 3_000_000}
 COMPARED_EVERY = 1_000_000
 PAIRS = (("oracle", "hal"), ("hal", "hr+her"), ("hr+her", "hr"), ("hal", "rainbow"))
 
@@ -63,7 +64,8 @@ def run(bench: Bench, task: str, method: str, seed: int) -> None:
     path.unlink(missing_ok=True)
 
     def success_rate(mode: str, agent: Agent) -> float:
-        return float(evaluate(agent, bench.episodes, explore=MODES[mode]).success.mean())
+        episodes = evaluate(agent, num_episodes=bench.episodes, explore=MODES[mode])
+        return float(episodes.success.mean())
 
     def report(metrics: dict[str, Any], agent: Agent) -> None:
         is_last = metrics["steps"] >= steps

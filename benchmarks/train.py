@@ -10,10 +10,10 @@ from typing import Any
 import torch
 import tyro
 
+from hal.agent.build import background_of, make_agent
 from hal.agent.hierarchical import HierarchicalAgent
 from hal.envs import GridVectorEnv
 from hal.presets import make_config
-from hal.train import background_of, make_agent
 
 
 @dataclass(frozen=True)

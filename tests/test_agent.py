@@ -1,7 +1,7 @@
 """The agent's parts on made-up data, and the whole on probes."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from hal.agent.bags import bag_sum
+from hal.agent.build import background_of, make_agent
 from hal.agent.embedding import BagEncoder
 from hal.agent.examples import Examples
 from hal.agent.hierarchical import HierarchicalAgent
@@ -22,11 +23,11 @@ from hal.agent.subtasks import (
     greedy_choice,
     weighted_choice,
 )
-from hal.config import GREEDY, Exploration
+from hal.config import GREEDY, Config, Exploration
 from hal.envs import GridVectorEnv
-from hal.evaluate import evaluate
+from hal.evaluation import evaluate
 from hal.presets import METHODS, make_config
-from hal.train import background_of, make_agent, train
+from hal.training import train
 
 CPU = torch.device("cpu")
 ENCODER = BagEncoder(view=(3, 3), num_codes=4, num_counts=2, background=1)
@@ -404,6 +405,11 @@ def test_untrained_heads_prune_only_what_was_never_collected() -> None:
 # --- training -------------------------------------------------------------------------------
 
 
+def short_episodes(config: Config, num_episodes: int, max_steps: int) -> GridVectorEnv:
+    options = replace(config.env_options(), max_steps=max_steps)
+    return GridVectorEnv(num_envs=num_episodes, **asdict(options))
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_trains_and_same_seed_same_metrics(method: str) -> None:
     config = make_config("stick", method, **TINY)
@@ -412,10 +418,10 @@ def test_every_method_trains_and_same_seed_same_metrics(method: str) -> None:
         log: list[dict[str, Any]] = []
 
         def report(line: dict[str, Any], agent: Any) -> None:
-            evaluate(agent, num_episodes, max_steps=20)  # noqa: B023 (used before it changes)
+            evaluate(agent, short_episodes(config, num_episodes, 20))  # noqa: B023 (used at once)
             log.append(_without_times(line))  # noqa: B023
 
-        agent = train(config, report, report_every=1_000)
+        agent = train(config, report, report_every=1_000).agent
         logs.append(log)
     assert len(logs[0]) == 3
     assert logs[0] == logs[1]
@@ -434,7 +440,7 @@ def test_every_method_trains_and_same_seed_same_metrics(method: str) -> None:
 def test_without_a_task_subtasks_are_random_within_the_mask() -> None:
     config = make_config("stick", "oracle", **TINY, is_agnostic=True, rarity="none")
     lines: list[dict[str, Any]] = []
-    agent = train(config, lambda line, _: lines.append(line), report_every=1_000)
+    agent = train(config, lambda line, _: lines.append(line), report_every=1_000).agent
     assert isinstance(agent, HierarchicalAgent)
     assert "loss/meta" not in lines[-1]
     assert np.isfinite(lines[-1]["loss/controller"])
@@ -453,12 +459,12 @@ def test_without_a_task_subtasks_are_random_within_the_mask() -> None:
 def test_milestone_sets_and_disappearance_reach_the_agent() -> None:
     config = make_config("stick", "hal", **TINY, milestones=("log", "stick"), disappear_rate=0.2)
     lines: list[dict[str, Any]] = []
-    agent = train(config, lambda line, _: lines.append(line), report_every=1_000)
+    agent = train(config, lambda line, _: lines.append(line), report_every=1_000).agent
     assert agent.milestones == ("log", "stick")
     names = {name for line in lines for name in line}
     assert {"episode/coverage/log", "episode/coverage/stick"} <= names
     assert "episode/coverage/wood" not in names
-    assert evaluate(agent, 5, max_steps=30).covered.shape == (5, 2)
+    assert evaluate(agent, short_episodes(config, 5, 30)).covered.shape == (5, 2)
 
 
 @pytest.mark.parametrize(
@@ -483,7 +489,7 @@ def test_hal_learns_a_two_milestone_chain() -> None:
     config = replace(config, update_every=64, target_every=64, meta_every=64, context_every=128)
     log: list[dict[str, Any]] = []
     agent = train(config, lambda line, _: log.append(line), report_every=20_000)
-    assert evaluate(agent, 100, max_steps=500).success.mean() >= 0.9
+    assert evaluate(agent, short_episodes(config, 100, 500)).success.mean() >= 0.9
     assert log[-1]["mask/accuracy"] >= 0.8
 
 

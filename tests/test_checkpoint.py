@@ -1,16 +1,19 @@
 """A trained agent on disk: what is loaded acts like what was saved, and damage is told."""
 
 import pickle
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from hal.agent.build import Agent
 from hal.checkpoint import CONFIG, WEIGHTS, load_agent, load_config, save_agent, save_config
-from hal.evaluate import evaluate
+from hal.envs import GridVectorEnv
+from hal.evaluation import evaluate
 from hal.presets import METHODS, make_config
-from hal.train import Agent, train
+from hal.training import train
 
 TINY: dict[str, Any] = {
     "num_lanes": 16,
@@ -29,7 +32,7 @@ TINY: dict[str, Any] = {
 
 def saved(folder: Path, method: str = "hal", **overrides: Any) -> Agent:
     config = make_config("stick", method, **{**TINY, **overrides})
-    agent = train(config, lambda *_: None)
+    agent = train(config).agent
     save_config(config, folder)
     save_agent(agent, folder)
     return agent
@@ -49,7 +52,11 @@ def test_a_loaded_agent_plays_the_same_episodes(
     agent = saved(tmp_path, method, **overrides)
     loaded = load_agent(tmp_path)
     assert loaded.config == agent.config
-    ours, theirs = (evaluate(one, 20, max_steps=60) for one in (agent, loaded))
+    options = agent.config.env_options()
+    ours, theirs = (
+        evaluate(one, GridVectorEnv(num_envs=20, **asdict(replace(options, max_steps=60))))
+        for one in (agent, loaded)
+    )
     np.testing.assert_array_equal(ours.length, theirs.length)
     np.testing.assert_array_equal(ours.covered, theirs.covered)
     assert ours.mask == theirs.mask

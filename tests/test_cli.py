@@ -142,8 +142,6 @@ def test_train_writes_metrics_and_a_greedy_evaluation(tmp_path: Path) -> None:
         0 <= evaluation["success_low"] <= evaluation["success"] <= evaluation["success_high"] <= 1
     )
     assert evaluation["coverage/log"] == evaluation["success"]
-    files = ["config.toml", "evaluation.json", "metrics.jsonl", "weights.safetensors"]
-    assert sorted(path.name for path in out.iterdir()) == files
     shown = run("eval", str(out), "--episodes", "20", "--json")
     assert json.loads(shown.stdout) == evaluation, "the same agent, the same fresh episodes"
     shown = run("eval", str(out), "--episodes", "30")

@@ -250,8 +250,8 @@ def test_population_and_reference_come_from_disjoint_options(
     population, reference = drawn
     assert (population == 0).all()
     assert (reference == 1).all()
-    assert affordances.populations[0] is not None
-    assert len(affordances.populations[0]) == 50
+    assert affordances.has_population[0]
+    assert affordances.populations[0].shape[0] == 50
     assert tally.take()["filter/margin/only"] == affordances.margins[0]
 
 

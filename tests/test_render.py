@@ -14,12 +14,16 @@ import pygame
 import pytest
 from PIL import Image
 
-from hal.envs.render import AGENT_SYMBOLS, BANNER, CELLS, Frame, draw, draw_view, to_text
+from hal.envs.render import ACCENT, BANNER, BAR, PRUNED_BAR, Frame, draw, draw_view, to_text
 from hal.envs.rules import CRAFTING, FLOOR, GAMES, TREASURE, WALL, Game
+from hal.envs.single import GridEnv
+from hal.envs.text import AGENT_SYMBOLS, CELLS
 from hal.envs.tiles import agent_image, item_image, tile_image
+from hal.envs.vector import GridVectorEnv
 from hal.envs.window import Window
 
 TILE = 40
+VALUES = np.array([0.1, 0.5, -0.3, 0.2, 0.0, 0.3, 0.9, 0.4, -0.1, 0.25, 0.15, 0.35, 0.05])
 TILES = sorted({*CRAFTING.tiles, *TREASURE.tiles})
 each_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
 
@@ -57,6 +61,19 @@ def redness(pixels: np.ndarray) -> np.ndarray:
 
 def changed_pixels(one: Frame, other: Frame) -> np.ndarray:
     return np.asarray((draw(one, TILE) != draw(other, TILE)).any(axis=-1))
+
+
+def milestone_rows(frame: Frame) -> list[slice]:
+    flips = [replace(frame, affordances=flipped(frame.affordances, k)) for k in range(13)]
+    rows = [np.nonzero(changed_pixels(frame, other).any(axis=1))[0] for other in flips]
+    return [slice(row.min(), row.max() + 1) for row in rows]
+
+
+def bar_lengths(frame: Frame, color: tuple[int, int, int]) -> list[int]:
+    left = draw(replace(frame, values=None), TILE).shape[1]
+    bars = draw(frame, TILE)[:, left : left + 80]  # further right, there are numbers
+    rows = [bars[(rows.start + rows.stop) // 2] for rows in milestone_rows(frame)]
+    return [int((row == color).all(axis=-1).sum()) for row in rows]
 
 
 def cell(row: int, column: int, size: int = TILE) -> tuple[slice, slice]:
@@ -177,6 +194,92 @@ def test_ring_is_true_disc_predicted(size: int, truth: bool, prediction: bool | 
     assert redness(panel[middle]) == (-1 if disc else 1)
 
 
+@pytest.mark.parametrize("size", [8, 24, 40])
+@each_game
+def test_values_make_the_panel_wider_whatever_they_are(game: Game, size: int) -> None:
+    plain, num = draw(make_frame(game), size), len(game.milestones)
+    odd = [np.nan, np.inf, -np.inf, 1e30, -1e30, -0.001]
+    shapes = set()
+    for values in (*np.full((6, num), np.array(odd)[:, None]), np.resize(odd, num), np.ones(num)):
+        picture = draw(make_frame(game, values=values, subtask=game.milestones[-1]), size)
+        shapes.add(picture.shape)
+        edge = picture[:, -2:]
+        assert (edge == edge[0, 0]).all()
+    ((height, width, _),) = shapes
+    assert (height, width % 2) == (plain.shape[0], 0)
+    assert width > plain.shape[1]
+
+
+def test_values_are_beside_the_names_and_change_nothing_else() -> None:
+    plain, frame = make_frame(), make_frame(values=VALUES)
+    rows, picture = milestone_rows(frame), draw(frame, TILE)
+    width = draw(plain, TILE).shape[1] - 12  # without its margin
+    table = slice(rows[0].start, rows[-1].stop)
+    np.testing.assert_array_equal(picture[table, :width], draw(plain, TILE)[table, :width])
+    for k, row in enumerate(rows):
+        values = np.where(np.arange(13) == k, 0.45, VALUES)  # neither the least nor the best
+        if VALUES[k] in (VALUES.min(), VALUES.max()):
+            continue
+        changed = changed_pixels(frame, replace(frame, values=values))
+        assert changed[row, width:].sum() > 5
+        changed[row, width:] = False
+        assert not changed.any()
+
+
+def test_bars_go_from_the_least_value_to_the_best() -> None:
+    frame = make_frame(values=VALUES)
+    best, others = bar_lengths(frame, ACCENT), bar_lengths(frame, BAR)
+    assert np.flatnonzero(best).tolist() == [VALUES.argmax()]
+    lengths = np.array(best) + others
+    full = lengths.max()
+    expected = full * (VALUES - VALUES.min()) / np.ptp(VALUES)
+    assert full > 50
+    assert lengths.min() == 1  # the least can be seen, too
+    np.testing.assert_allclose(lengths, expected, atol=1)
+    for values in (5 * VALUES - 3, VALUES.astype(np.float32)):  # of any range
+        same = bar_lengths(replace(frame, values=values), BAR)
+        np.testing.assert_allclose(same, others, atol=1)
+
+
+def test_pruned_bars_are_dim_and_never_the_best() -> None:
+    predicted = np.arange(13) < 6  # without the greatest value
+    frame = make_frame(values=VALUES, predicted=predicted)
+    assert np.flatnonzero(bar_lengths(frame, ACCENT)).tolist() == [VALUES[:6].argmax()]
+    assert np.flatnonzero(bar_lengths(frame, PRUNED_BAR)).tolist() == [*range(6, 13)]
+    pruned = replace(frame, predicted=np.zeros(13, dtype=bool))
+    assert np.count_nonzero(bar_lengths(pruned, PRUNED_BAR)) == 13
+    assert not any(bar_lengths(pruned, ACCENT))
+
+
+def test_values_that_are_no_numbers_have_no_bars() -> None:
+    values = VALUES.copy()
+    values[[1, 6, 8]] = np.nan, np.inf, -np.inf
+    frame = make_frame(values=values)
+    lengths = np.array(bar_lengths(frame, ACCENT)) + bar_lengths(frame, BAR)
+    assert np.flatnonzero(lengths == 0).tolist() == [1, 6, 8]
+    assert np.flatnonzero(bar_lengths(frame, ACCENT)).tolist() == [7]
+    equal = make_frame(values=np.full(13, -2.5))
+    assert len({*bar_lengths(equal, BAR)[1:], *bar_lengths(equal, ACCENT)[:1]}) == 1
+
+
+def test_environments_pass_values_on() -> None:
+    env = GridEnv("iron")
+    env.reset(seed=0)
+    assert env.frame().values is None
+    env.annotate("log", values=VALUES[:11])
+    np.testing.assert_array_equal(env.frame().values, VALUES[:11])
+    assert env.frame().predicted is None
+    env.annotate("log")
+    assert env.frame().values is None
+    lanes = GridVectorEnv("iron", 2, render_mode="rgb_array")
+    lanes.reset(seed=0)
+    lanes.annotate(values=np.stack([VALUES[:11], VALUES[2:]]))
+    np.testing.assert_array_equal(lanes.frame(1).values, VALUES[2:])
+    pictures = lanes.render()
+    assert pictures is not None
+    np.testing.assert_array_equal(pictures[1], draw(lanes.frame(1)))
+
+
 def test_turning_changes_only_the_agents_cell() -> None:
     frames = [make_frame(direction=direction) for direction in range(4)]
     for one, other in itertools.combinations(frames, 2):
@@ -245,8 +348,23 @@ def test_text_without_color_says_everything() -> None:
     assert "predicted" not in to_text(make_frame())
 
 
+def test_text_shows_values_in_one_column() -> None:
+    values = np.array([0.125, -0.3, -0.001, 12.5, -9.996, np.nan, np.inf, -np.inf, *VALUES[:5]])
+    text = to_text(make_frame(values=values, subtask="wood"), color=False)
+    header, *lines = [line[24:] for line in text.splitlines()[3:17]]
+    assert header.endswith("milestones: true, value")
+    numbers = ["0.12", "-0.30", "0.00", "9.99", "-9.99", "nan", "inf", "-inf"]
+    for line, number, name in zip(lines, numbers, CRAFTING.milestones, strict=False):
+        assert line.endswith(f"{number:>5} {name.replace('_', ' ')}")
+    assert lines[1].endswith("* x -0.30 wood")
+    text = to_text(make_frame(values=VALUES, predicted=VALUES > 0), color=False)
+    assert "milestones: true, predicted, value" in text
+    assert "o x -0.30 stick" in text
+
+
 def test_color_adds_only_escape_codes() -> None:
     frame = make_frame(predicted=np.ones(13, dtype=bool), subtask="log", collected="log")
+    frame = replace(frame, values=VALUES)
     colored, plain = to_text(frame), to_text(frame, color=False)
     assert "\x1b" not in plain
     assert {"\x1b[38;5;77mo", "\x1b[38;5;203mx"} <= set(re.findall(r"\x1b[^m]*m[ox]", colored))

@@ -1,37 +1,63 @@
-"""What is kept of a trained agent: its config as TOML, its weights as safetensors.
+"""What is kept of a run: its config, its agent's weights, and checkpoints to go on from.
 
-Loading either executes nothing.
+Configs are TOML, weights safetensors, arrays npz without pickled objects, the rest JSON: loading
+never executes anything. A file is written all or nothing; a checkpoint, a folder of files with
+their checksums, likewise.
 """
 
+import hashlib
 import json
 import os
+import shutil
 import tomllib
+import zipfile
 from collections.abc import Callable
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from hal.agent.build import Agent, make_agent
 from hal.config import Config
 from hal.envs import GridVectorEnv
-from hal.train import Agent, make_agent
+from hal.policy import Policy
+from hal.snapshot import Parts, gather, restore
+from hal.training import Training
 
-CONFIG, WEIGHTS = "config.toml", "weights.safetensors"
+CONFIG, WEIGHTS, CHECKPOINTS = "config.toml", "weights.safetensors", "checkpoints"
+TENSORS, ARRAYS, VALUES, SUMS = "tensors.safetensors", "arrays.npz", "values.json", "sums.json"
+PRETRAINED = Path(__file__).parent / "pretrained"  # runs' folders, by task
+NUM_KEPT = 2  # checkpoints
+ROOT = "run"  # what the names in a checkpoint begin with
+
+
+class DamagedError(ValueError):
+    """A file is not what was written."""
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Write a file all or nothing."""
     part = path.with_name(path.name + ".part")
-    write(part)
-    os.replace(part, path)
+    try:
+        write(part)
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file all or nothing."""
+    write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
 
 
 def save_config(config: Config, folder: Path) -> None:
     """Write every field of a config; JSON's notation of these values is TOML's too."""
     lines = [f"{name} = {json.dumps(value)}\n" for name, value in asdict(config).items()]
-    write_whole(folder / CONFIG, lambda part: part.write_text("".join(lines), encoding="utf-8"))
+    write_text(folder / CONFIG, "".join(lines))
 
 
 def load_config(folder: Path) -> Config:
@@ -56,8 +82,27 @@ def save_agent(agent: Agent, folder: Path) -> None:
     write_whole(folder / WEIGHTS, lambda part: save_file(tensors, part))
 
 
+def load(folder: Path | str) -> Policy:
+    """Return a run's trained agent, to act, to be asked what it believes, and to be evaluated."""
+    return Policy(load_agent(Path(folder)))
+
+
+def load_pretrained(task: str) -> Policy:
+    """Return an agent that comes with the package."""
+    names = sorted(path.name for path in PRETRAINED.iterdir() if path.is_dir())
+    if task not in names:
+        raise ValueError(f"there is no pretrained agent for {task!r}; legal: {', '.join(names)}")
+    return load(PRETRAINED / task)
+
+
+def load_by_name(name: str) -> Policy:
+    """Return the agent of a run's folder, or the one that comes with the package for a task."""
+    is_task = not Path(name).exists() and (PRETRAINED / name / CONFIG).is_file()
+    return load_pretrained(name) if is_task else load(name)
+
+
 def load_agent(folder: Path) -> Agent:
-    """Return a run's agent, to act and be evaluated; it has no experience to learn from."""
+    """Return a run's agent; it has no experience to learn from."""
     config = load_config(folder)
     path = folder / WEIGHTS
     if not path.is_file():
@@ -74,3 +119,69 @@ def load_agent(folder: Path) -> Agent:
         reason = str(error).splitlines()[0]
         raise ValueError(f"{path} does not fit its {CONFIG}: {reason}") from error
     return agent
+
+
+def save_checkpoint(training: Training, folder: Path) -> None:
+    """Write all of a run's state as its newest checkpoint, then forget all but the last two."""
+    parts = Parts()
+    gather(training, ROOT, parts)
+    path = folder / CHECKPOINTS / f"step-{training.agent.num_steps:012d}"
+    part = path.with_name(path.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    try:
+        part.mkdir(parents=True)
+        tensors = {name: tensor.contiguous().cpu() for name, tensor in parts.tensors.items()}
+        save_file(tensors, part / TENSORS)
+        np.savez(part / ARRAYS, **parts.arrays)  # type: ignore[arg-type]  # its names are free
+        (part / VALUES).write_text(json.dumps(parts.values), encoding="utf-8")
+        sums = {name: _digest(part / name) for name in (TENSORS, ARRAYS, VALUES)}
+        (part / SUMS).write_text(json.dumps(sums), encoding="utf-8")
+        for name in (*sums, SUMS, "."):
+            _flush(part / name)
+        shutil.rmtree(path, ignore_errors=True)  # the same step once more
+        part.rename(path)
+        _flush(path.parent)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    for old in checkpoints_of(folder)[NUM_KEPT:]:
+        shutil.rmtree(old)
+
+
+def checkpoints_of(folder: Path) -> list[Path]:
+    """Return a run's checkpoints, the newest first."""
+    paths = (folder / CHECKPOINTS).glob("step-*")
+    return sorted((path for path in paths if path.suffix != ".part"), reverse=True)
+
+
+def load_checkpoint(training: Training, path: Path) -> None:
+    """Set all of a new run's state; DamagedError says what is wrong with the checkpoint."""
+    try:
+        sums = json.loads((path / SUMS).read_text(encoding="utf-8"))
+        for name in (TENSORS, ARRAYS, VALUES):
+            if _digest(path / name) != sums[name]:
+                raise DamagedError(f"{path} is damaged: the checksum of {name} is wrong")
+        values = json.loads((path / VALUES).read_text(encoding="utf-8"))
+        with np.load(path / ARRAYS) as arrays:
+            restore(training, ROOT, Parts(load_file(path / TENSORS), arrays, values))
+    except DamagedError:
+        raise
+    except (OSError, SafetensorError, zipfile.BadZipFile, EOFError) as error:
+        raise DamagedError(f"{path} is damaged: {error}") from error
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise DamagedError(f"{path} is damaged or of another version: {reason}") from error
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _flush(path: Path) -> None:
+    """Bring a file or folder to the disk, so that not even a power cut undoes it."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,21 +1,174 @@
 """The command `hal`."""
 
 import sys
+from collections.abc import Callable
+from itertools import count, islice
 from json import dumps
 from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
+from rich.console import Console
+from tyro.conf import Positional, arg
 
 from hal import ENV_IDS, GridEnv, __version__
-from hal.checkpoint import load_agent
-from hal.play import play_in_terminal, play_in_window, play_script
+from hal.checkpoint import load_by_name
+from hal.config import Config
+from hal.display import evaluation_table
+from hal.envs.film import check_folder
+from hal.play import play_in_terminal, play_in_window, script, show_episode
 from hal.presets import METHODS, make_config
-from hal.run import evaluate_agent, evaluation_table, run_training
+from hal.run import (
+    FailedError,
+    Keeping,
+    StoppedError,
+    evaluate_policy,
+    new_folder,
+    resume_training,
+    run_training,
+)
+from hal.runs import runs_table
+from hal.watch import env_of, episode
+
+
+def train_from(default: Config) -> Callable[..., None]:
+    """Return the command `hal train`, whose options are by default those of a config."""
+
+    def train(
+        config: Annotated[Config, arg(name="")] = default,
+        *,
+        episodes: int = 200,
+        out: Path | None = None,
+        resume: Path | None = None,
+        checkpoint_seconds: float = 60.0,
+        wandb: bool = False,
+    ) -> None:
+        """Train an agent and evaluate it greedily; or go on with a run that was stopped.
+
+        The defaults shown are those of the method and the preset that are given.
+
+        Args:
+            config: What to train.
+            episodes: Episodes of the final evaluation.
+            out: A new folder for the run; runs/TASK-METHOD-SEED-TIME without it.
+            resume: Go on with the run in this folder, exactly, with its own settings.
+            checkpoint_seconds: Time between two checkpoints.
+            wandb: Log to Weights & Biases too; WANDB_MODE=offline keeps it on this machine.
+        """
+        keeping = Keeping(episodes, checkpoint_seconds, wandb)
+        if resume is None:
+            run_training(config, out or new_folder(config), keeping)
+        elif config != default or out is not None:
+            raise ValueError("--resume goes on with the run's own settings; leave out the others")
+        else:
+            resume_training(resume, keeping)
+
+    return train
+
+
+def defaults_of(arguments: list[str]) -> Config:
+    """Return the config of the task, method and preset on a command line of `hal train`."""
+    chosen: dict[str, str] = {}
+    for name in ("method", "preset"):
+        for at, word in enumerate(arguments):
+            option, _, value = word.partition("=")
+            if option == f"--{name}":
+                chosen[name] = value or "".join(arguments[at + 1 : at + 2])
+    task = arguments[1] if len(arguments) > 1 and not arguments[1].startswith("-") else Config.task
+    return make_config(task, **chosen)
+
+
+def evaluate(
+    run: Positional[str],
+    *,
+    episodes: int = 200,
+    json: bool = False,
+) -> None:
+    """Evaluate a finished run's agent greedily, in fresh episodes.
+
+    Args:
+        run: The run's folder; or treasure or iron, for the agents that come with the package.
+        episodes: How many episodes.
+        json: Print JSON.
+    """
+    policy = load_by_name(run)
+    result = evaluate_policy(policy, episodes)
+    print(dumps(result, indent=2) if json else evaluation_table(result, policy.milestones))
+
+
+def watch(
+    run: Positional[str] = "treasure",
+    *,
+    seed: int | None = None,
+    episodes: int = 1,
+    max_steps: int = 500,
+    window: bool = False,
+    gif: Path | None = None,
+    mp4: Path | None = None,
+) -> None:
+    """Watch a trained agent, with what it believes: affordances, values, its subtask.
+
+    In the terminal, unless a window or a film is asked for.
+
+    Args:
+        run: The run's folder; or treasure or iron, for the agents that come with the package.
+        seed: Number of the first world; a random one without it.
+        episodes: How many episodes.
+        max_steps: Steps after which an episode is watched no longer.
+        window: Show it in a window.
+        gif: Write it there, as a GIF.
+        mp4: Write it there, as a film.
+    """
+    for name, value in (("episodes", episodes), ("max-steps", max_steps)):
+        if value < 1:
+            raise ValueError(f"{name} {value}; legal: whole numbers from 1")
+    for option, path in (("--gif", gif), ("--mp4", mp4)):
+        if path is not None:
+            check_folder(option, path)
+    policy = load_by_name(run)
+    env = env_of(policy)
+    seeds = [None] * episodes if seed is None else islice(count(seed), episodes)
+    frames = (frame for number in seeds for frame in episode(policy, env, number, max_steps))
+    last = show_episode(frames, in_window=window, gif=gif, mp4=mp4)
+    print(f"{last.collected or 'no milestone'} after {last.step} steps")
+    for path in (gif, mp4):
+        if path is not None:
+            print(f"see {path}")
+
+
+def plot(
+    runs: Positional[tuple[Path, ...]],
+    *,
+    out: Path = Path("curves"),
+    text: bool = False,
+) -> None:
+    """Draw learning curves: the mean over seeds with its 95% interval, one figure per task.
+
+    Args:
+        runs: Folders of runs, or folders that contain some.
+        out: The figure, a name that ends in .png or .pdf, or in neither for both.
+        text: In the terminal instead.
+    """
+    from hal.plot import plot_runs, plot_text  # noqa: PLC0415 (matplotlib is slow to import)
+
+    if text:
+        Console().print(plot_text(list(runs)))
+        return
+    for path in plot_runs(list(runs), out):
+        print(path)
+
+
+def runs(folder: Positional[Path] = Path("runs")) -> None:
+    """List the runs below a folder.
+
+    Args:
+        folder: The folder.
+    """
+    Console().print(runs_table(folder))
 
 
 def play(
-    game: Annotated[Literal["crafting", "treasure"], tyro.conf.Positional],
+    game: Positional[Literal["crafting", "treasure"]],
     *,
     task: str | None = None,
     seed: int | None = None,
@@ -35,13 +188,13 @@ def play(
     """
     if gif is not None and not scripted:
         raise ValueError("--gif goes with --scripted")
-    if gif is not None and not gif.absolute().parent.is_dir():
-        raise ValueError(f"--gif {gif}: there is no folder {gif.absolute().parent}")
+    if gif is not None:
+        check_folder("--gif", gif)
     env = GridEnv(task or {"crafting": "diamond", "treasure": "treasure"}[game])
     if env.game.name != game:
         raise ValueError(f"task {task!r} is not one of {game}; see `hal tasks`")
     if scripted:
-        last = play_script(env, seed, gif, in_window=not text)
+        last = show_episode(script(env, seed), in_window=not text, gif=gif)
         print(f"{last.collected} after {last.step} steps" + (f"; see {gif}" if gif else ""))
     elif text:
         play_in_terminal(env, seed)
@@ -49,54 +202,8 @@ def play(
         play_in_window(env, seed)
 
 
-def train(
-    task: Annotated[str, tyro.conf.Positional],
-    *,
-    method: str = "hal",
-    preset: str = "fast",
-    seed: int = 0,
-    steps: int | None = None,
-    device: str = "cpu",
-    episodes: int = 200,
-    out: Path | None = None,
-) -> None:
-    """Train an agent and evaluate it greedily.
-
-    Args:
-        task: The milestone that ends an episode; see `hal tasks`.
-        method: The method; see `hal methods`.
-        preset: The scale: fast (what learns soonest on a core) or paper (the paper's settings).
-        seed: Of everything random.
-        steps: Environment steps of training; the preset's without it.
-        device: cpu, cuda or auto.
-        episodes: Episodes of the final evaluation.
-        out: A new folder for the run; runs/TASK-METHOD-SEED without it.
-    """
-    overrides = {} if steps is None else {"steps": steps}
-    config = make_config(task, method, preset, seed=seed, device=device, **overrides)
-    run_training(config, episodes, out or Path("runs") / f"{task}-{method}-{seed}")
-
-
-def evaluate(
-    run: Annotated[Path, tyro.conf.Positional],
-    *,
-    episodes: int = 200,
-    json: bool = False,
-) -> None:
-    """Evaluate a finished run's agent greedily, in fresh episodes.
-
-    Args:
-        run: The run's folder.
-        episodes: How many episodes.
-        json: Print JSON.
-    """
-    agent = load_agent(run)
-    result = evaluate_agent(agent, episodes)
-    print(dumps(result, indent=2) if json else evaluation_table(result, agent.milestones))
-
-
 def methods() -> None:
-    """List the methods."""
+    """List the methods, with the paper's names."""
     for name, (description, _) in METHODS.items():
         print(f"{name:10} {description}")
 
@@ -109,20 +216,34 @@ def tasks() -> None:
 
 
 def main() -> None:
-    """Run the command; bad input ends with one line and exit code 2."""
-    if sys.argv[1:] == ["--version"]:
+    """Run the command; bad input ends with one line and exit code 2, a fault with 1."""
+    arguments = sys.argv[1:]
+    if arguments == ["--version"]:
         print(f"hal {__version__}")
         return
     try:
+        default = defaults_of(arguments) if arguments[:1] == ["train"] else Config()
         tyro.extras.subcommand_cli_from_dict(
-            {"train": train, "eval": evaluate, "play": play, "methods": methods, "tasks": tasks},
+            {
+                "train": train_from(default),
+                "eval": evaluate,
+                "watch": watch,
+                "plot": plot,
+                "runs": runs,
+                "play": play,
+                "methods": methods,
+                "tasks": tasks,
+            },
             prog="hal",
             description="Hierarchical Affordance Learning.",
         )
+    except StoppedError as stop:
+        print(f"hal: {stop}", file=sys.stderr)
+        sys.exit(stop.code)
     except ValueError as error:
         print(f"hal: {error}", file=sys.stderr)
         sys.exit(2)
-    except OSError as error:
+    except (FailedError, OSError) as error:
         print(f"hal: {error}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:

@@ -1,7 +1,9 @@
 """Everything that can be set about a run."""
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Annotated, Any
+
+from tyro.conf import Positional, arg
 
 from hal.envs.options import Options
 
@@ -58,9 +60,9 @@ GREEDY = Exploration(controller=0.0, meta=0.0, mask=0.0)
 class Config:
     """A run's settings, by default the `fast` preset's. The comment of a field is its help text."""
 
-    task: str = "treasure"  # the final milestone
-    method: str = "hal"  # which method's switches are set, see METHODS
-    preset: str = "fast"  # which scale's settings are set: fast or paper
+    task: Annotated[Positional[str], arg(metavar="TASK")] = "treasure"  # see `hal tasks`
+    method: str = "hal"  # what it learns by, see `hal methods`
+    preset: str = "fast"  # scale: fast (learns soonest on a core) or paper (the paper's settings)
     seed: int = 0  # of everything random
     steps: int = 3_000_000  # environment steps of training, over all lanes
     device: str = "cpu"  # cpu, cuda or auto
@@ -86,7 +88,7 @@ class Config:
     max_option_steps: int = 25  # steps until an option times out
     avoid_failed: bool = True  # the greedy choice is not what timed out since the last milestone
     prune_unachieved: bool = True  # the learned mask prunes what was never collected
-    rarity: str = "inverse"  # how the random choice in the mask weighs counts; see RARITIES
+    rarity: str = "inverse"  # weights of the mask's random choice: inverse, difference, none
 
     # Exploration, from the first to the second value
     controller_epsilon: tuple[float, float] = (0.5, 0.05)  # random actions
@@ -119,15 +121,15 @@ class Config:
     meta_learning_rate: float = 1e-3  # of the meta-controller
     context_learning_rate: float = 3e-3  # of the context and the classifier
     final_rate_share: float = 0.1  # learning rates end at this share
-    adam_eps: float = 1e-8
-    weight_decay: float = 0.0
+    adam_eps: float = 1e-8  # Adam's small number
+    weight_decay: float = 0.0  # Adam's L2 penalty
     clip: float = 10.0  # largest norm of a gradient
     target_rate: float = 0.01  # how far a target network moves when it does
     target_every: int = 512  # environment steps between its moves
 
     # Controller
     update_every: int = 512  # environment steps per update
-    discount: float = 0.9
+    discount: float = 0.9  # per step, of the controller
     flat_discount: float = 0.97  # of the flat baseline, whose episodes are longer than options
     trace: float = 0.9  # lambda of the returns
     step_penalty: float = 0.0  # of the milestone reward, per step
@@ -138,7 +140,7 @@ class Config:
     meta_every: int = 512  # environment steps per update
     meta_batch: int = 256  # transitions per update
     meta_replay: int = 100_000  # transitions kept
-    meta_discount: float = 0.95  # per option
+    meta_discount: float = 0.95  # per option, of the meta-controller
     meta_waits: bool = True  # not trained before the first success
     meta_hindsight: bool = True  # options are stored as if what they collected had been intended
     use_lower_bound: bool = True  # the return of a success bounds its options' values from below
@@ -151,7 +153,7 @@ class Config:
     num_negatives: int = 4  # candidates per anchor, the hardest counts
     same_lane_share: float = 0.6  # share of the negatives from the anchor's own lane
     sigma: float = 7.0  # distance in time of contrastive positives
-    triplet_margin: float = 1.0
+    triplet_margin: float = 1.0  # by which negatives must be further than positives
     examples: int = 4_000  # labelled states kept per milestone and label
     classifier_batch: int = 32  # examples per head and update, half of them positives
     aff_threshold: float = 0.5  # a milestone is afforded above this probability

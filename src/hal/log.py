@@ -1,15 +1,20 @@
-"""Metrics of a run: running sums between two log lines, and a file of JSON lines."""
+"""Metrics of a run: running sums between two lines, and reading the lines of a run on disk."""
 
 import json
 from collections import defaultdict
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+METRICS = "metrics.jsonl"  # in a run's folder
+
 
 class Tally:
     """Means of what was added since they were last taken."""
+
+    KEPT = ("_sums", "_counts")
 
     def __init__(self) -> None:
         self._sums: dict[str, float] = defaultdict(float)
@@ -48,6 +53,8 @@ class Tally:
 
 class EpisodeStats:
     """Each lane's present episode, tallied when it ends."""
+
+    KEPT = ("length", "total", "covered")
 
     def __init__(self, num_lanes: int, milestones: tuple[str, ...]) -> None:
         self.milestones = milestones
@@ -98,18 +105,14 @@ def tally_mask(
     tally.add_columns("mask/unafforded_kept", column[~truth], mask[~truth], milestones)
 
 
-class MetricsFile:
-    """Appends one JSON object per line; a line is whole or not there."""
-
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("a", encoding="utf-8")
-
-    def write(self, metrics: dict[str, Any]) -> None:
-        """Append one line."""
-        self._file.write(json.dumps(metrics) + "\n")
-        self._file.flush()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+def read_metrics(folder: Path) -> list[dict[str, Any]]:
+    """Return a run's lines, without what a killed process cut off or a disk damaged."""
+    path = folder / METRICS
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    lines = []
+    for part in text.splitlines():
+        with suppress(json.JSONDecodeError):
+            line = json.loads(part)
+            if isinstance(line, dict) and isinstance(line.get("steps"), int):
+                lines.append(line)
+    return lines

@@ -1,14 +1,15 @@
 """Playing a game: a person at the keys or the script, in a window, in the terminal, into a GIF."""
 
-import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from hal.envs.film import FPS, find_ffmpeg, write_gif, write_mp4
 from hal.envs.render import Frame, draw, to_text
 from hal.envs.rules import MOVES, Game
 from hal.envs.scripted import play_episode
@@ -17,8 +18,6 @@ from hal.envs.window import Window
 from hal.terminal import read_keys
 
 MOVE_KEYS = (("left", "a"), ("right", "d"), ("up", "w"), ("down", "s"))  # in the order of MOVES
-FPS = 8
-LAST_FRAME_MS = 2000  # a GIF's last moment stays long enough to be seen
 CLEAR = "\x1b[2J\x1b[H"
 
 Show = Callable[[Frame, str], None]  # a moment, and a text below it
@@ -87,18 +86,43 @@ def play_in_terminal(env: GridEnv, seed: int | None) -> None:
         play_by_hand(env, seed, keys, _print_frame)
 
 
-def play_script(env: GridEnv, seed: int | None, gif: Path | None, in_window: bool) -> Frame:
-    """Show an episode of the scripted player; return its last moment."""
-    env.reset(seed=seed)
-    frames: list[Frame] = []
+class Pictures(Sequence[np.ndarray]):
+    """Pictures of moments, each drawn when it is looked at: all at once take gigabytes."""
+
+    def __init__(self, frames: list[Frame]) -> None:
+        self.frames = frames
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.frames)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Draw one."""
+        return draw(self.frames[index])
+
+
+def show_episode(
+    frames: Iterable[Frame],
+    *,
+    in_window: bool = False,
+    gif: Path | None = None,
+    mp4: Path | None = None,
+) -> Frame:
+    """Show moments in a window or the terminal, and film them; return the last one.
+
+    Where nobody watches the terminal, it tells the milestones in plain lines.
+    """
+    if mp4 is not None:
+        find_ffmpeg()  # rather now than after the episode
     window = _open_window() if in_window else None
-    for frame in _with_first(env):
-        frames.append(frame)
+    shown: list[Frame] = []
+    for frame in frames:
+        shown.append(frame)
         if window is not None:
             window.show(draw(frame), FPS)
             if window.is_closed():
                 break
-        elif sys.stdout.isatty():
+        elif gif is None and mp4 is None and sys.stdout.isatty():
             _print_frame(frame, "")
             time.sleep(1 / FPS)
         elif frame.collected:
@@ -106,19 +130,17 @@ def play_script(env: GridEnv, seed: int | None, gif: Path | None, in_window: boo
     if window is not None:
         window.close()
     if gif is not None:
-        write_gif([draw(frame) for frame in frames], gif)
-    return frames[-1]
+        write_gif(Pictures(shown), gif)
+    if mp4 is not None:
+        write_mp4(Pictures(shown), mp4)
+    return shown[-1]
 
 
-def write_gif(pictures: list[np.ndarray], path: Path) -> None:
-    """Write pictures (height, width, 3) as an animation, all or nothing."""
-    images = [Image.fromarray(picture) for picture in pictures]
-    durations = [1000 // FPS] * (len(images) - 1) + [LAST_FRAME_MS]
-    part = path.with_name(path.name + ".part")
-    images[0].save(
-        part, format="GIF", save_all=True, append_images=images[1:], duration=durations, loop=0
-    )
-    os.replace(part, path)
+def script(env: GridEnv, seed: int | None) -> Iterator[Frame]:
+    """Yield the moments of an episode of the scripted player."""
+    env.reset(seed=seed)
+    yield env.frame()
+    yield from play_episode(env)
 
 
 def _open_window() -> Window:
@@ -126,11 +148,6 @@ def _open_window() -> Window:
     if not window.has_screen():
         raise ValueError("there is no screen for a window; --text plays in the terminal")
     return window
-
-
-def _with_first(env: GridEnv) -> Iterator[Frame]:
-    yield env.frame()
-    yield from play_episode(env)
 
 
 def _print_frame(frame: Frame, text: str) -> None:

@@ -18,6 +18,17 @@ from hal.log import Tally
 class Affordances:
     """Learns f(s), the affordances of K milestones, from what options achieved and did not."""
 
+    KEPT = (
+        "positives",
+        "negatives",
+        "learner",
+        "is_trained",
+        "margins",
+        "populations",
+        "has_population",
+        "_rng",
+    )
+
     def __init__(
         self,
         config: Config,
@@ -37,7 +48,9 @@ class Affordances:
         self.learner = Learner(self.context, config, config.context_learning_rate)
         self.is_trained = np.zeros(num_milestones, dtype=np.bool_)  # heads; others do not prune
         self.margins = np.zeros(num_milestones)
-        self.populations: list[Tensor | None] = [None] * num_milestones
+        size = (num_milestones, config.knn_n, config.context_size)
+        self.populations = torch.zeros(size, device=device)  # contexts of known positives
+        self.has_population = np.zeros(num_milestones, dtype=np.bool_)
         self._rng = rng
 
     def add(
@@ -99,8 +112,8 @@ class Affordances:
         for head in np.flatnonzero(self.positives.counts):
             parity = self.positives.parity[head, : self.positives.sizes[head]]
             sides = [np.flatnonzero(parity == side) for side in (0, 1)]
-            if min(side.size for side in sides) == 0:
-                self.populations[head] = None
+            self.has_population[head] = min(side.size for side in sides) > 0
+            if not self.has_population[head]:
                 continue
             population, reference = (
                 self._contexts_of(int(head), self._rng.choice(side, config.knn_n)) for side in sides
@@ -165,10 +178,11 @@ class Affordances:
         """Tell which negatives, `half` per head in order, are closer to positives than bound."""
         is_flagged = np.zeros(len(contexts), dtype=np.bool_)
         for i, head in enumerate(heads):
-            population = self.populations[head]
-            if population is not None:
+            if self.has_population[head]:
                 mine = slice(i * half, (i + 1) * half)
-                distances = nearest_distances(contexts[mine], population, self.config.knn_k)
+                distances = nearest_distances(
+                    contexts[mine], self.populations[head], self.config.knn_k
+                )
                 is_flagged[mine] = distances.cpu().numpy() < self.margins[head]
         return is_flagged
 

@@ -1,5 +1,7 @@
 """What both agents have: a controller, its replay, counts of steps, metrics, weights."""
 
+from typing import ClassVar
+
 import numpy as np
 import torch
 
@@ -12,6 +14,17 @@ from hal.log import EpisodeStats, Tally
 
 class BaseAgent:
     """Everything that does not depend on how goals are chosen."""
+
+    KEPT: ClassVar[tuple[str, ...]] = (
+        "controller",
+        "replay",
+        "is_resetting",
+        "num_steps",
+        "num_vector_steps",
+        "tally",
+        "episodes",
+        "_act_rng",
+    )
 
     def __init__(
         self,
@@ -46,14 +59,12 @@ class BaseAgent:
         return self.num_steps >= config.warmup_steps and self.replay.has_window(config.window)
 
     def weights(self) -> dict[str, torch.Tensor]:
-        """Return everything that acting needs."""
+        """Return everything that acting in an evaluation needs."""
         return {
             "background": torch.tensor(self.controller.encoder.background),
-            **named("controller", self.controller.learner.network),
-            **named("controller_target", self.controller.target.network),
+            **named("controller", self.controller.acting(self.config.average_actions)),
         }
 
     def load_weights(self, tensors: dict[str, torch.Tensor]) -> None:
         """Set what `weights` returned."""
-        load_named("controller", self.controller.learner.network, tensors)
-        load_named("controller_target", self.controller.target.network, tensors)
+        load_named("controller", self.controller.acting(self.config.average_actions), tensors)

@@ -40,6 +40,8 @@ def subtask_lessons(windows: Windows, use_hindsight: bool, penalty: float) -> li
 class Controller:
     """Q(s, a; g), which acts and learns."""
 
+    KEPT = ("learner", "target")
+
     def __init__(
         self,
         config: Config,
@@ -59,6 +61,10 @@ class Controller:
         every = max(config.target_every // config.update_every, 1)
         self.target = Target(self.learner.network, config.target_rate, every)
 
+    def acting(self, is_averaged: bool) -> torch.nn.Module:
+        """Return the network that acts: the target, an average of the past, or the present one."""
+        return self.target.network if is_averaged else self.learner.network
+
     @torch.no_grad()
     def act(
         self,
@@ -69,7 +75,7 @@ class Controller:
         is_averaged: bool = False,
     ) -> np.ndarray:
         """Return actions for these goals, epsilon-greedily; by the target network if averaged."""
-        network = self.target.network if is_averaged else self.learner.network
+        network = self.acting(is_averaged)
         features = self.encoder(obs["image"], obs["inventory"], self.device)
         values = network(features, torch.from_numpy(goals).to(self.device))
         greedy = values.argmax(dim=1).cpu().numpy()

@@ -19,6 +19,8 @@ class Drawn(NamedTuple):
 class Examples:
     """States labelled as positive or negative for each milestone, a ring per milestone."""
 
+    KEPT = ("image", "inventory", "parity", "truth", "counts")
+
     def __init__(self, capacity: int, encoder: Encoder, num_milestones: int) -> None:
         self.image = np.zeros((num_milestones, capacity, *encoder.view), dtype=np.uint8)
         self.inventory = np.zeros((num_milestones, capacity, encoder.num_counts), dtype=np.int16)

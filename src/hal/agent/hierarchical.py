@@ -31,6 +31,16 @@ Info = dict[str, Any]
 class HierarchicalAgent(BaseAgent):
     """A meta-controller over subtasks, a controller over actions, and a mask between them."""
 
+    KEPT = (
+        *BaseAgent.KEPT,
+        "meta",
+        "affordances",
+        "options",
+        "option_start",
+        "segment",
+        "num_successes",
+    )
+
     def __init__(
         self, config: Config, encoder: Encoder, num_actions: int, milestones: tuple[str, ...]
     ) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import torch
-from scipy import stats
+from scipy import special
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 (the field's habit)
 
@@ -63,6 +63,6 @@ def tolerance_bound(distances: np.ndarray, percentile: float, confidence: float)
     count = distinct.size
     if count < 2:
         return 0.0
-    shift = stats.norm.ppf(percentile) * np.sqrt(count)
-    factor = stats.nct.ppf(confidence, count - 1, shift) / np.sqrt(count)
+    shift = special.ndtri(percentile) * np.sqrt(count)
+    factor = special.nctdtrit(count - 1, shift, confidence) / np.sqrt(count)
     return float(distances.mean() + factor * distances.std(ddof=1))

@@ -17,6 +17,19 @@ class MetaController:
     to (`store`). A success tells the whole episode's options the return that was had.
     """
 
+    KEPT = (
+        "learner",
+        "target",
+        "replay",
+        "first_image",
+        "first_inventory",
+        "reward",
+        "ended",
+        "hindsight",
+        "episode_options",
+        "_rng",
+    )
+
     def __init__(
         self,
         config: Config,

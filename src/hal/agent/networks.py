@@ -91,6 +91,8 @@ class Context(nn.Module):
 class Learner:
     """A network and how it is trained: Adam, a decaying rate, bounded gradients."""
 
+    KEPT = ("network", "optimizer")
+
     def __init__(self, network: nn.Module, config: Config, rate: float) -> None:
         self.network = network
         self.config = config
@@ -117,6 +119,8 @@ class Learner:
 
 class Target:
     """A network that follows another one: a bit at every update, or all the way now and then."""
+
+    KEPT = ("network", "num_updates")
 
     def __init__(self, network: nn.Module, rate: float, every: int) -> None:
         self.network = copy.deepcopy(network).requires_grad_(False)

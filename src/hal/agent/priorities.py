@@ -16,6 +16,8 @@ class Draw(NamedTuple):
 class Priorities:
     """Priorities of slots, zero for those that must not be drawn."""
 
+    KEPT = ("tree", "largest", "num_open")
+
     def __init__(self, num_slots: int, exponent: float) -> None:
         self.exponent = exponent
         self.first_leaf = 1 << (num_slots - 1).bit_length()

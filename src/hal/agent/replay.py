@@ -38,6 +38,24 @@ class Windows(NamedTuple):
 class Replay:
     """A ring of rows, (capacity, lanes, ...), and where the milestones are in it."""
 
+    KEPT = (
+        "image",
+        "inventory",
+        "truth",
+        "action",
+        "reward",
+        "subtask",
+        "milestone",
+        "hindsight",
+        "end",
+        "is_valid",
+        "segment",
+        "num_rows",
+        "events",
+        "priorities",
+        "_rng",
+    )
+
     def __init__(
         self,
         capacity: int,
@@ -197,6 +215,8 @@ def make_replay(
 class Events:
     """Where each milestone was last collected, a ring per milestone."""
 
+    KEPT = ("rows", "lanes", "counts", "gone")
+
     def __init__(self, num_milestones: int, capacity: int) -> None:
         self.capacity = capacity
         self.rows = np.zeros((num_milestones, capacity), dtype=np.int64)
@@ -236,6 +256,20 @@ class Events:
 
 class MetaReplay:
     """A ring of the meta-controller's transitions."""
+
+    KEPT = (
+        "image",
+        "inventory",
+        "next_image",
+        "next_inventory",
+        "next_mask",
+        "subtask",
+        "reward",
+        "discount",
+        "lower_bound",
+        "num_added",
+        "priorities",
+    )
 
     def __init__(
         self,

@@ -12,6 +12,8 @@ from hal.config import Exploration
 class SubtaskState:
     """What each lane is pursuing."""
 
+    KEPT = ("subtask", "steps", "failed")
+
     subtask: np.ndarray  # (lanes,) NONE where one is to be chosen
     steps: np.ndarray  # (lanes,) of the present option
     failed: np.ndarray  # (lanes, K) bool, what has timed out since the last milestone

@@ -65,9 +65,20 @@ class GridEnv(Env[Obs, Any]):
         self._show()
         return _first(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), _first(info)
 
-    def annotate(self, subtask: str | None = None, predicted: np.ndarray | None = None) -> None:
-        """Say what the panel shows of the agent: its subtask, its own affordances (K,)."""
-        self._lanes.annotate([subtask], None if predicted is None else predicted[np.newaxis])
+    def annotate(
+        self,
+        subtask: str | None = None,
+        predicted: np.ndarray | None = None,
+        values: np.ndarray | None = None,
+    ) -> None:
+        """Say what the panel shows of the agent.
+
+        Its subtask, its own affordances (K,), its value of each subtask (K,).
+        """
+        predicted, values = (
+            None if row is None else row[np.newaxis] for row in (predicted, values)
+        )
+        self._lanes.annotate([subtask], predicted, values)
 
     def frame(self) -> Frame:
         """Return the present moment, as the renderers take it."""

@@ -43,6 +43,7 @@ class GridVectorEnv(VectorEnv[Obs, np.ndarray, np.ndarray]):
         "render_fps": 8,
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
+    KEPT = ("state",)  # what a run must keep to go on exactly
 
     def __init__(
         self,
@@ -78,6 +79,7 @@ class GridVectorEnv(VectorEnv[Obs, np.ndarray, np.ndarray]):
         self._collected = self._final.milestones  # likewise
         self._subtasks: Sequence[str | None] = [None] * num_envs
         self._predicted: np.ndarray | None = None
+        self._values: np.ndarray | None = None
 
     def reset(
         self,
@@ -128,11 +130,17 @@ class GridVectorEnv(VectorEnv[Obs, np.ndarray, np.ndarray]):
         return _obs(outcome), outcome.reward, outcome.terminated, outcome.truncated, info
 
     def annotate(
-        self, subtasks: Sequence[str | None] | None = None, predicted: np.ndarray | None = None
+        self,
+        subtasks: Sequence[str | None] | None = None,
+        predicted: np.ndarray | None = None,
+        values: np.ndarray | None = None,
     ) -> None:
-        """Say what the panel shows of an agent: subtasks (lanes,), its affordances (lanes, K)."""
+        """Say what the panel shows of an agent.
+
+        Its subtasks (lanes,), its own affordances (lanes, K), its values of subtasks (lanes, K).
+        """
         self._subtasks = [None] * self.num_envs if subtasks is None else subtasks
-        self._predicted = predicted
+        self._predicted, self._values = predicted, values
 
     def frame(self, index: int = 0) -> Frame:
         """Return one lane's present moment, as the renderers take it."""
@@ -152,7 +160,8 @@ class GridVectorEnv(VectorEnv[Obs, np.ndarray, np.ndarray]):
             action=self._last_action(index),
             collected=self.milestones[collected[0]] if collected.size else None,
             subtask=self._subtasks[index],
-            predicted=None if self._predicted is None else self._predicted[index],
+            predicted=None if self._predicted is None else self._predicted[index].copy(),
+            values=None if self._values is None else self._values[index].copy(),
         )
 
     def _last_action(self, index: int) -> str | None:

@@ -3,15 +3,12 @@
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-from scipy import stats
 
-from hal.agent.hierarchical import HierarchicalAgent
-from hal.agent.rainbow import RainbowAgent
-from hal.agent.replay import NONE
-from hal.agent.subtasks import SubtaskState, first_milestone
+from hal.agent.build import Agent
 from hal.config import GREEDY, MOST_LANES, MOST_SEEDS, Exploration
 from hal.envs import GridVectorEnv
 from hal.log import Tally, tally_mask
+from hal.policy import Policy
 
 EVALUATION_SEED = MOST_SEEDS * MOST_LANES  # above all seeds of training
 
@@ -27,6 +24,8 @@ class Episodes:
 
     def summary(self, milestones: tuple[str, ...]) -> dict[str, float]:
         """Return rates, with the success rate's 95% interval (Wilson)."""
+        from scipy import stats  # noqa: PLC0415 (slow to import, and training does not need it)
+
         test = stats.binomtest(int(self.success.sum()), self.success.size)
         interval = test.proportion_ci(0.95, method="wilson")
         covered = self.covered.mean(axis=0)
@@ -44,38 +43,36 @@ class Episodes:
 
 
 def evaluate(
-    agent: HierarchicalAgent | RainbowAgent,
+    agent: Agent | Policy,
+    env: GridVectorEnv | None = None,
+    *,
     num_episodes: int = 200,
     seed: int = EVALUATION_SEED,
     explore: Exploration = GREEDY,
-    max_steps: int | None = None,
 ) -> Episodes:
-    """Play one episode on each of as many fresh lanes, by default of the game's full length."""
-    options = replace(agent.config.env_options(), max_steps=max_steps, reward="sparse")
-    env = GridVectorEnv(num_envs=num_episodes, **asdict(options))
-    rng = np.random.default_rng(seed)
+    """Play one episode on each lane of an environment.
+
+    Without an environment: on as many fresh lanes of the agent's own task, to the game's end.
+    """
+    agent = agent.agent if isinstance(agent, Policy) else agent
+    if env is None:
+        options = replace(agent.config.env_options(), max_steps=None, reward="sparse")
+        env = GridVectorEnv(num_envs=num_episodes, **asdict(options))
+    policy = Policy(agent, explore, seed)
     obs, info = env.reset(seed=seed)
-    lanes = SubtaskState.new(num_episodes, len(agent.milestones))
-    active = np.arange(num_episodes)
-    success = np.zeros(num_episodes, dtype=np.bool_)
-    length = np.zeros(num_episodes, dtype=np.int64)
+    active = np.arange(env.num_envs)
+    success = np.zeros(env.num_envs, dtype=np.bool_)
+    length = np.zeros(env.num_envs, dtype=np.int64)
     covered = np.zeros(info["milestones"].shape, dtype=np.bool_)
-    actions = np.zeros(num_episodes, dtype=np.int64)
+    actions = np.zeros(env.num_envs, dtype=np.int64)
     tally = Tally()
     while active.size:
-        chosen = active[lanes.subtask[active] == NONE]
-        judged = agent.choose_subtasks(obs, info, lanes, chosen, explore, rng)
-        if judged is not None:
-            tally_mask(tally, *judged, info, chosen, agent.milestones)
-        here = {name: batch[active] for name, batch in obs.items()}
-        actions[active] = agent.controller.act(
-            here, lanes.subtask[active], explore.controller, rng, agent.config.average_actions
-        )
+        actions[active] = policy.act_on(active, obs, info)
+        if policy.judged is not None:
+            tally_mask(tally, *policy.judged, info, policy.chosen, agent.milestones)
         obs, _, terminated, truncated, info = env.step(actions)
-        is_done = terminated | truncated
-        lanes.advance(first_milestone(info["milestones"]), is_done, agent.config.max_option_steps)
         length[active] += 1
         covered[active] |= info["milestones"][active]
         success[active] = terminated[active]
-        active = active[~is_done[active]]
+        active = active[~(terminated | truncated)[active]]
     return Episodes(success, length, covered, tally.take())

@@ -1,0 +1,40 @@
+"""Train the two small agents that come with the package: `make pretrained`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from hal.checkpoint import CONFIG, PRETRAINED, WEIGHTS, load, write_text, write_whole
+from hal.presets import make_config
+from hal.run import EVALUATION, Keeping, evaluate_policy, run_training
+
+SMALL: dict[str, Any] = {"width": 64, "meta_width": 64, "context_width": 64}
+
+
+def pack(run: Path, folder: Path) -> None:
+    """Copy a run's agent with weights of 16 bits, and evaluate what is left of it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {
+        name: tensor.to(torch.float16) if tensor.is_floating_point() else tensor
+        for name, tensor in load_file(run / WEIGHTS).items()
+    }
+    write_whole(folder / WEIGHTS, lambda part: save_file(tensors, part))
+    write_text(folder / CONFIG, (run / CONFIG).read_text())
+    result = evaluate_policy(load(folder), num_episodes=200)
+    write_text(folder / EVALUATION, json.dumps(result, indent=2) + "\n")
+
+
+def main() -> None:
+    """Train, unless the run is there, and pack."""
+    for task in ("treasure", "iron"):
+        run = Path("runs") / f"pretrained-{task}"
+        if not run.exists():
+            run_training(make_config(task, **SMALL), run, Keeping())
+        pack(run, PRETRAINED / task)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""What a person sees of a run: a live display in a terminal, plain lines elsewhere."""
+
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from hal.config import Config
+
+NUM_LINES = 20  # of a run's plain form
+REFRESH_SECONDS = 0.5
+BAR_WIDTH = 20
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+class Display:
+    """Shows how a run goes: `show` after every step, with metrics when there are new ones."""
+
+    def __init__(self, config: Config, folder: Path, console: Console | None = None) -> None:
+        self.config = config
+        self.console = console or Console()
+        self.metrics: dict[str, Any] = {}
+        self._next_line = 0.0  # share of the run
+        self._next_refresh = 0.0
+        self._progress = Progress(
+            TextColumn("[bold]{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=self.console,
+            auto_refresh=False,
+        )
+        title = f"{config.task} {config.method}, seed {config.seed}"
+        self._bar = self._progress.add_task(title, total=config.steps, start=False)
+        self._live = Live(console=self.console, auto_refresh=False)
+        if not self.console.is_terminal:
+            self.console.print(f"{title}: {config.steps:,} steps, in {folder}", soft_wrap=True)
+
+    def __enter__(self) -> Self:
+        """Open the live display, in a terminal."""
+        if self.console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Leave its last state on the screen."""
+        if self.console.is_terminal:
+            self._refresh()
+            self._live.stop()
+
+    def show(self, num_steps: int, metrics: dict[str, Any] | None) -> None:
+        """Show progress and, if there are any, new metrics."""
+        if not self.console.is_terminal:
+            if metrics is not None and num_steps >= self._next_line * self.config.steps:
+                self._next_line = num_steps / self.config.steps + 1 / NUM_LINES
+                print(progress_line(self.config, metrics), flush=True)
+            return
+        self.metrics.update(metrics or {})
+        if metrics is not None or time.monotonic() >= self._next_refresh:
+            self._next_refresh = time.monotonic() + REFRESH_SECONDS
+            self._progress.start_task(self._bar)
+            self._progress.update(self._bar, completed=min(num_steps, self.config.steps))
+            self._refresh()
+
+    def _refresh(self) -> None:
+        parts = Group(self._progress, *metric_tables(self.config, self.metrics))
+        self._live.update(Panel(parts, expand=False), refresh=True)
+
+
+def metric_tables(config: Config, metrics: dict[str, Any]) -> list[Table]:
+    """Return the metrics of the moment: overall, and small bars per milestone."""
+    overall = Table.grid(padding=(0, 2))
+    rows = [
+        ("online success", "episode/success", "{:.1%}"),
+        ("episode length", "episode/length", "{:.0f}"),
+        ("subpolicy success", "subpolicy/success", "{:.1%}"),
+        *(
+            [
+                ("mask accuracy", "mask/accuracy", "{:.1%}"),
+                ("overpruned", "mask/overpruned", "{:.1%}"),
+                ("underpruned", "mask/underpruned", "{:.1%}"),
+            ]
+            if config.mask == "learned"
+            else []
+        ),
+        ("steps per CPU second", "steps_per_second", "{:,}"),
+    ]
+    for title, name, form in rows:
+        overall.add_row(title, form.format(metrics[name]) if name in metrics else "-")
+    start = "subpolicy/success/"
+    bars = Table.grid(padding=(0, 2))
+    for name, share in metrics.items():
+        if name.startswith(start):
+            bars.add_row(name[len(start) :], f"[green]{bar(share)}[/]", f"{share:4.0%}")
+    return [overall, bars] if bars.row_count else [overall]
+
+
+def bar(share: float) -> str:
+    """Return a share as a bar of text, to an eighth of a character."""
+    eighths = round(share * BAR_WIDTH * 8)
+    whole, rest = divmod(eighths, 8)
+    return (EIGHTHS[8] * whole + (EIGHTHS[rest] if rest else "")).ljust(BAR_WIDTH)
+
+
+def progress_line(config: Config, values: dict[str, Any]) -> str:
+    """Return the most telling metrics in one line."""
+    parts = [
+        f"{values['steps'] / config.steps:4.0%}",
+        f"{values['steps']:,} steps",
+        f"{values['steps_per_second']:,}/s",
+        f"online success {values.get('episode/success', 0):.2f}",
+        f"subpolicy success {values.get('subpolicy/success', 0):.2f}",
+    ]
+    if "mask/accuracy" in values and config.mask == "learned":
+        parts.append(f"mask accuracy {values['mask/accuracy']:.2f}")
+    return "  ".join(parts)
+
+
+def success_line(result: dict[str, Any]) -> str:
+    """Return the success rate with its interval, in one line."""
+    return (
+        f"greedy success {result['success']:.1%} (95% interval {result['success_low']:.1%}"
+        f" to {result['success_high']:.1%}, {result['episodes']} episodes),"
+        f" length {result['length']:.0f}"
+    )
+
+
+def evaluation_table(result: dict[str, Any], milestones: tuple[str, ...]) -> str:
+    """Return an evaluation as lines: the success rate, the mask, and each milestone's coverage."""
+    lines = [success_line(result)]
+    if "mask/accuracy" in result:
+        lines.append(
+            f"mask accuracy {result['mask/accuracy']:.1%}, overpruned"
+            f" {result.get('mask/overpruned', 0):.1%}, underpruned"
+            f" {result.get('mask/underpruned', 0):.1%}"
+        )
+    lines += [f"{name:15} in {result[f'coverage/{name}']:6.1%} of episodes" for name in milestones]
+    return "\n".join(lines)

@@ -1,0 +1,107 @@
+"""A trained agent at play: it acts, and says what it believes, but does not learn."""
+
+from typing import Any
+
+import numpy as np
+
+from hal.agent.build import Agent
+from hal.agent.hierarchical import HierarchicalAgent
+from hal.agent.replay import NONE, Obs
+from hal.agent.subtasks import SubtaskState, first_milestone
+from hal.config import GREEDY, Exploration
+
+
+class Policy:
+    """Plays on one lane or many: observations, and all answers, may have a leading lane axis.
+
+    Args:
+        agent: whose networks to use; they are shared, not copied.
+        explore: shares of random choices, by default none.
+        seed: of these choices.
+    """
+
+    def __init__(self, agent: Agent, explore: Exploration = GREEDY, seed: int = 0) -> None:
+        self.agent = agent
+        self.config = agent.config
+        self.milestones = agent.milestones
+        self.explore = explore
+        self._rng = np.random.default_rng(seed)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was pursued: new episodes begin on all lanes."""
+        self._lanes: SubtaskState | None = None
+
+    @property
+    def subtasks(self) -> list[str | None]:
+        """What each lane pursues, None before the first action and of a flat agent."""
+        if self._lanes is None or self.config.is_flat:
+            return [None]
+        return [None if k == NONE else self.milestones[k] for k in self._lanes.subtask]
+
+    def act(self, obs: Obs, info: dict[str, Any] | None = None) -> np.ndarray:
+        """Return an action for each lane; a plain number for a single observation.
+
+        With the environment's `info`, a subtask is pursued until a milestone or a timeout; without
+        it nobody says that a milestone was collected, and a subtask is chosen at every step.
+        """
+        batch, is_single = self._batched(obs)
+        if is_single and info is not None:
+            info = {name: np.asarray(values)[np.newaxis] for name, values in info.items()}
+        actions = self.act_on(np.arange(len(batch["image"])), batch, info)
+        return actions[0] if is_single else actions
+
+    def affordances(self, obs: Obs, info: dict[str, Any] | None = None) -> np.ndarray:
+        """Return which subtasks the agent considers, (K,) bool; the oracle needs `info` for it."""
+        batch, is_single = self._batched(obs)
+        truth = (info or {}).get("affordances")
+        if is_single and truth is not None:
+            truth = truth[np.newaxis]
+        mask = self._hierarchical().mask(batch["image"], batch["inventory"], truth)
+        return mask[0] if is_single else mask
+
+    def q_subtasks(self, obs: Obs) -> np.ndarray:
+        """Return what the meta-controller expects of each subtask, (K,)."""
+        batch, is_single = self._batched(obs)
+        values = self._hierarchical().meta.values(batch["image"], batch["inventory"])
+        return values[0] if is_single else values
+
+    def act_on(self, active: np.ndarray, obs: Obs, info: dict[str, Any] | None) -> np.ndarray:
+        """Return an action for each lane that is still of interest, in their order."""
+        lanes = self._advanced(len(obs["image"]), info)
+        chosen = active[lanes.subtask[active] == NONE]
+        self.chosen = chosen
+        self.judged = self.agent.choose_subtasks(
+            obs, info or {}, lanes, chosen, self.explore, self._rng
+        )
+        here = {name: batch[active] for name, batch in obs.items()}
+        return self.agent.controller.act(
+            here,
+            lanes.subtask[active],
+            self.explore.controller,
+            self._rng,
+            self.config.average_actions,
+        )
+
+    def _advanced(self, num_lanes: int, info: dict[str, Any] | None) -> SubtaskState:
+        """End the options that the last step ended."""
+        lanes = self._lanes
+        if lanes is None or lanes.subtask.size != num_lanes or info is None:
+            lanes = SubtaskState.new(num_lanes, len(self.milestones))
+        else:
+            collected = first_milestone(info["milestones"])
+            lanes.advance(collected, np.zeros(num_lanes, np.bool_), self.config.max_option_steps)
+        self._lanes = lanes
+        return lanes
+
+    def _hierarchical(self) -> HierarchicalAgent:
+        if not isinstance(self.agent, HierarchicalAgent):
+            raise ValueError(f"method {self.config.method!r} has no subtasks")
+        return self.agent
+
+    def _batched(self, obs: Obs) -> tuple[Obs, bool]:
+        """Return observations with a lane axis, and whether there was none."""
+        is_single = obs["image"].ndim == len(self.agent.controller.encoder.view)
+        if is_single:
+            obs = {name: values[np.newaxis] for name, values in obs.items()}
+        return obs, is_single

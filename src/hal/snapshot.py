@@ -1,0 +1,100 @@
+"""All that a run must keep to go on exactly: gathered from its objects, and put back into them.
+
+A class names the attributes it keeps in `KEPT`; everything else it makes again from its config.
+`checkpoint.py` writes the parts to disk.
+"""
+
+from collections.abc import MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+
+@dataclass
+class Parts:
+    """A snapshot, by kind; names are paths of attributes."""
+
+    tensors: dict[str, Tensor] = field(default_factory=dict)
+    arrays: MutableMapping[str, np.ndarray] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)  # as JSON has them
+
+
+def gather(item: Any, path: str, parts: Parts) -> None:
+    """Add an object, with all it keeps, to the parts; arrays and tensors are not copied."""
+    if hasattr(item, "KEPT"):
+        for name in item.KEPT:
+            gather(getattr(item, name), f"{path}.{name}", parts)
+    elif isinstance(item, nn.Module):
+        for name, tensor in item.state_dict().items():
+            parts.tensors[f"{path}.{name}"] = tensor
+    elif isinstance(item, torch.optim.Optimizer):
+        for index, moments in item.state_dict()["state"].items():
+            for name, tensor in moments.items():
+                parts.tensors[f"{path}.{index}.{name}"] = tensor
+    elif isinstance(item, Tensor):
+        parts.tensors[path] = item
+    elif isinstance(item, np.ndarray):
+        parts.arrays[path] = item
+    elif _is_of_arrays(item):
+        parts.arrays.update({f"{path}.{name}": array for name, array in item.items()})
+    elif isinstance(item, np.random.Generator):
+        parts.values[path] = item.bit_generator.state
+    else:
+        parts.values[path] = item
+
+
+def restore(owner: Any, path: str, parts: Parts) -> None:
+    """Set what an object keeps; KeyError, ValueError or RuntimeError where the parts do not fit."""
+    for name in owner.KEPT:
+        item, at = getattr(owner, name), f"{path}.{name}"
+        if hasattr(item, "KEPT"):
+            restore(item, at, parts)
+        elif isinstance(item, nn.Module):
+            item.load_state_dict(_below(at, parts.tensors))
+        elif isinstance(item, torch.optim.Optimizer):
+            _restore_optimizer(item, _below(at, parts.tensors))
+        elif isinstance(item, Tensor):
+            item.copy_(parts.tensors[at])
+        elif isinstance(item, np.ndarray):
+            _fill(item, parts.arrays[at], at)
+        elif _is_of_arrays(item):
+            for key, array in item.items():
+                _fill(array, parts.arrays[f"{at}.{key}"], at)
+        elif isinstance(item, np.random.Generator):
+            item.bit_generator.state = parts.values[at]
+        elif isinstance(item, dict):
+            item.clear()
+            item.update(parts.values[at])
+        else:
+            setattr(owner, name, parts.values[at])
+
+
+def _is_of_arrays(item: Any) -> bool:
+    return (
+        isinstance(item, dict)
+        and bool(item)
+        and all(isinstance(value, np.ndarray) for value in item.values())
+    )
+
+
+def _fill(target: np.ndarray, saved: np.ndarray, path: str) -> None:
+    if saved.shape != target.shape:  # or it would be broadcast
+        raise ValueError(f"{path} has shape {saved.shape}, not {target.shape}")
+    target[...] = saved
+
+
+def _below(path: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    start = f"{path}."
+    return {name[len(start) :]: t for name, t in tensors.items() if name.startswith(start)}
+
+
+def _restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    state = optimizer.state_dict()
+    state["state"] = {}
+    for name, tensor in tensors.items():
+        index, moment = name.split(".")
+        state["state"].setdefault(int(index), {})[moment] = tensor
+    optimizer.load_state_dict(state)

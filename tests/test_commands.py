@@ -1,0 +1,166 @@
+"""The life of a run through the real entry point, at a tiny budget."""
+
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import imageio_ffmpeg
+import numpy as np
+import pytest
+from PIL import Image
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from hal.log import read_metrics
+
+HAL = str(Path(sys.executable).parent / "hal")
+SMALL = ["--num-lanes", "32", "--replay-steps", "4000", "--width", "16", "--meta-width", "16"]
+
+
+def hal(*arguments: str, cwd: Path | None = None, **environ: str) -> str:
+    result = subprocess.run(
+        [HAL, *arguments],
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "150", **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs, in the folder where they are by default."""
+    folder = tmp_path_factory.mktemp("work")
+    for seed in ("0", "1"):
+        more = ["--seed", seed, "--steps", "4000", "--episodes", "5"]
+        hal("train", "wood", *SMALL, *more, cwd=folder)
+    return folder
+
+
+def runs_of(folder: Path) -> list[Path]:
+    return sorted((folder / "runs").iterdir())
+
+
+def test_a_run_leaves_what_it_should(folder: Path) -> None:
+    run, other = runs_of(folder)
+    assert run.name.startswith("wood-hal-0-20")
+    assert other.name.startswith("wood-hal-1-20")
+    names = {path.name for path in run.iterdir()} - {"run.lock"}
+    assert names == {
+        "config.toml",
+        "evaluation.json",
+        "metrics.jsonl",
+        "tensorboard",
+        "weights.safetensors",
+    }
+    lines = read_metrics(run)
+    events = EventAccumulator(str(run / "tensorboard"))
+    events.Reload()
+    for name in ("steps", "mask/accuracy", "subpolicy/success/log"):
+        logged = {line["steps"]: line[name] for line in lines if name in line}
+        shown = {event.step: event.value for event in events.Scalars(name)}
+        assert shown == pytest.approx(logged, rel=1e-6)
+
+
+def test_eval(folder: Path) -> None:
+    run = str(runs_of(folder)[0])
+    kept = json.loads((Path(run) / "evaluation.json").read_text())
+    assert json.loads(hal("eval", run, "--episodes", "5", "--json")) == kept
+
+
+def test_runs(folder: Path) -> None:
+    text = hal("runs", cwd=folder)
+    for run in runs_of(folder):
+        (line,) = (line for line in text.splitlines() if run.name in line)
+        assert {"wood", "hal", "100%", "done"} <= set(line.split())
+    assert "no folder" in failed("runs", str(folder / "nowhere"))
+
+
+def test_plot(folder: Path, tmp_path: Path) -> None:
+    runs = [str(run) for run in runs_of(folder)]
+    out = tmp_path / "curves.png"
+    assert hal("plot", *runs, "--out", str(out)).strip() == str(out)
+    with Image.open(out) as image:
+        pixels = np.asarray(image.convert("RGB"))
+    assert min(pixels.shape[:2]) > 300
+    assert pixels.std() > 10
+    text = hal("plot", str(folder / "runs"), "--text")
+    assert "hal" in text
+    assert any(block in text for block in "▁▂▃▄▅▆▇█")
+    assert ".svg" in failed("plot", *runs, "--out", str(tmp_path / "curves.svg"))
+
+
+def test_watch(folder: Path, tmp_path: Path) -> None:
+    run, gif, mp4 = str(runs_of(folder)[0]), tmp_path / "a.gif", tmp_path / "a.mp4"
+    output = hal("watch", run, "--seed", "4", "--gif", str(gif), "--mp4", str(mp4))
+    num_steps = int(output.split(" steps")[0].split()[-1])
+    with Image.open(gif) as image:
+        num_frames = getattr(image, "n_frames", 1)
+        first = np.asarray(image.convert("RGB"))
+        image.seek(num_frames - 1)
+        last = np.asarray(image.convert("RGB"))
+    assert 2 < num_frames <= num_steps + 1, "moments without a change are joined"
+    assert first.shape == last.shape
+    assert min(first.shape[:2]) > 200
+    assert first.std() > 20
+    assert (first != last).any()
+    count, seconds = imageio_ffmpeg.count_frames_and_secs(str(mp4))
+    assert count >= num_steps
+    assert seconds > 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.gif", "a.mp4"]
+    assert hal("watch", run, "--seed", "4") == output.split("see")[0], "the same episode, in text"
+
+
+def test_bad_input_of_watch(folder: Path, tmp_path: Path) -> None:
+    run = str(runs_of(folder)[0])
+    assert "there is no folder" in failed("watch", run, "--gif", "/no/where/x.gif")
+    assert "episodes 0; legal" in failed("watch", run, "--episodes", "0")
+    assert "is not a run" in failed("watch", str(tmp_path))
+    assert "is not a run" in failed("watch", "gold")
+
+
+def failed(*arguments: str) -> str:
+    result = subprocess.run([HAL, *arguments], capture_output=True, text=True, check=False)
+    assert result.returncode == 2, result.stderr
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def test_wandb_offline(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    more = ["--steps", "1000", "--episodes", "2", "--out", str(out), "--wandb"]
+    hal("train", "log", *SMALL, *more, WANDB_MODE="offline", WANDB_SILENT="true")
+    (log,) = out.glob("wandb/offline-run-*/*.wandb")
+    assert log.stat().st_size > 1_000
+    assert b"subpolicy/success" in log.read_bytes()
+
+
+def test_a_terminal_shows_the_run_live(tmp_path: Path) -> None:
+    master, slave = pty.openpty()
+    arguments = ["train", "wood", *SMALL, "--steps", "4000", "--episodes", "2"]
+    process = subprocess.Popen(
+        [HAL, *arguments, "--out", str(tmp_path / "run")],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "120", "LINES": "40"},
+    )
+    os.close(slave)
+    seen, deadline = "", time.monotonic() + 120
+    with suppress(OSError):  # the end of a terminal is an error
+        while time.monotonic() < deadline:
+            if select.select([master], [], [], 0.2)[0]:
+                seen += os.read(master, 65536).decode(errors="ignore")
+    assert process.wait() == 0
+    for text in ("wood hal, seed 0", "100%", "online success", "mask accuracy", "log", "greedy"):
+        assert text in seen, text
+    assert "\x1b[" in seen
+    os.close(master)

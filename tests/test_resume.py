@@ -1,0 +1,327 @@
+"""A run that is stopped, however, and resumed equals the run that never was."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.torch import load_file
+
+from hal.checkpoint import (
+    CHECKPOINTS,
+    DamagedError,
+    checkpoints_of,
+    load_checkpoint,
+    save_checkpoint,
+)
+from hal.cli import main
+from hal.log import read_metrics
+from hal.presets import METHODS, make_config
+from hal.snapshot import Parts, gather
+from hal.training import Training
+
+HAL = str(Path(sys.executable).parent / "hal")
+TINY: dict[str, Any] = {
+    "num_lanes": 16,
+    "steps": 3_000,
+    "warmup_steps": 500,
+    "replay_steps": 1_600,  # is overwritten within the run
+    "meta_replay": 100,
+    "examples": 200,
+    "filter_every": 200,
+    "width": 16,
+    "meta_width": 16,
+    "context_width": 16,
+    "context_size": 4,
+    "knn_n": 20,
+    "horizon": 60,
+    "update_every": 32,
+    "target_every": 32,
+    "meta_every": 32,
+    "context_every": 32,
+    "meta_waits": False,
+}
+
+
+def without_times(line: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in line.items() if not k.endswith(("second", "seconds"))}
+
+
+def finish(training: Training) -> list[dict[str, Any]]:
+    lines = []
+    while not training.is_done:
+        training.step()
+        if (metrics := training.report()) is not None:
+            lines.append(without_times(metrics))
+    return lines
+
+
+def assert_same(ours: Training, theirs: Training) -> None:
+    ours.cpu_seconds = theirs.cpu_seconds = 0.0
+    our_parts, their_parts = Parts(), Parts()
+    gather(ours, "run", our_parts)
+    gather(theirs, "run", their_parts)
+    as_json = [json.dumps(parts.values, sort_keys=True) for parts in (our_parts, their_parts)]
+    assert as_json[0] == as_json[1]
+    assert our_parts.arrays.keys() == their_parts.arrays.keys()
+    for name, array in our_parts.arrays.items():
+        np.testing.assert_array_equal(array, their_parts.arrays[name], err_msg=name)
+    assert our_parts.tensors.keys() == their_parts.tensors.keys()
+    for name, tensor in our_parts.tensors.items():
+        assert tensor.equal(their_parts.tensors[name]), name
+
+
+@pytest.mark.parametrize(
+    ("method", "overrides"),
+    [
+        *((method, {}) for method in METHODS),
+        ("hal", {"prioritised": True, "window": 10, "trained_steps": 1, "trace": 1.0}),
+        ("hal", {"torso": "convolution"}),
+        ("hal", {"is_agnostic": True, "disappear_rate": 0.1}),
+        ("rainbow", {"prioritised": True}),
+    ],
+)
+def test_a_checkpoint_has_everything(
+    tmp_path: Path, method: str, overrides: dict[str, Any]
+) -> None:
+    config = make_config("stick", method, **{**TINY, **overrides})
+    straight, stopped, resumed = (Training(config, report_every=500) for _ in range(3))
+    while stopped.agent.num_steps < 1_700:
+        stopped.step()
+        stopped.report()
+    save_checkpoint(stopped, tmp_path)
+    (path,) = checkpoints_of(tmp_path)
+    load_checkpoint(resumed, path)
+    assert_same(stopped, resumed)
+    assert finish(resumed) == finish(straight)[3:]
+    assert_same(straight, resumed)
+
+
+def test_only_the_last_two_checkpoints_are_kept(tmp_path: Path) -> None:
+    training = Training(make_config("stick", **TINY))
+    steps = []
+    for _ in range(4):
+        training.step()
+        save_checkpoint(training, tmp_path)
+        steps.append(training.agent.num_steps)
+    names = [f"step-{number:012d}" for number in steps[:1:-1]]
+    assert [path.name for path in checkpoints_of(tmp_path)] == names
+    assert sorted(path.name for path in (tmp_path / CHECKPOINTS).iterdir()) == names[::-1]
+
+
+def test_damage_is_found(tmp_path: Path) -> None:
+    config = make_config("stick", **TINY)
+    training = Training(config)
+    training.step()
+    save_checkpoint(training, tmp_path)
+    (path,) = checkpoints_of(tmp_path)
+    rng = random.Random(0)
+    for file in sorted(path.iterdir()):
+        whole = file.read_bytes()
+        at = rng.randrange(len(whole))
+        flipped = whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :]
+        for bad in (flipped, whole[: len(whole) // 2], b""):
+            file.write_bytes(bad)
+            with pytest.raises(DamagedError, match="damaged"):
+                load_checkpoint(Training(config), path)
+        file.unlink()
+        with pytest.raises(DamagedError, match="damaged"):
+            load_checkpoint(Training(config), path)
+        file.write_bytes(whole)
+    load_checkpoint(Training(config), path)
+    other = Training(make_config("stick", **{**TINY, "width": 24}))
+    with pytest.raises(DamagedError, match="another version"):
+        load_checkpoint(other, path)
+
+
+# --- real processes -------------------------------------------------------------------------
+
+
+def options(**more: Any) -> list[str]:
+    words: list[str] = []
+    for name, value in {**TINY, **more}.items():
+        dashed = name.replace("_", "-")
+        words += [f"--no-{dashed}"] if value is False else [f"--{dashed}", str(value)]
+    return words
+
+
+def start(*arguments: str) -> "subprocess.Popen[str]":
+    pipe = subprocess.PIPE
+    return subprocess.Popen([HAL, "train", *arguments], stdout=pipe, stderr=pipe, text=True)
+
+
+def outcome(run: Path) -> tuple[list[dict[str, Any]], str, dict[str, bytes]]:
+    weights = load_file(run / "weights.safetensors")
+    return (
+        [without_times(line) for line in read_metrics(run)],
+        (run / "evaluation.json").read_text(),
+        {name: tensor.numpy().tobytes() for name, tensor in weights.items()},
+    )
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was never stopped."""
+    run = tmp_path_factory.mktemp("runs") / "straight"
+    process = start("stick", *options(steps=8_000), "--episodes", "5", "--out", str(run))
+    _, errors = process.communicate()
+    assert process.returncode == 0, errors
+    assert not (run / CHECKPOINTS).exists(), "a finished run needs none"
+    return run
+
+
+def begin(run: Path) -> "subprocess.Popen[str]":
+    keeping = ["--episodes", "5", "--checkpoint-seconds", "0.05"]
+    if (run / "config.toml").exists():
+        return start("--resume", str(run), *keeping)
+    return start("stick", *options(steps=8_000), *keeping, "--out", str(run))
+
+
+def kill(process: "subprocess.Popen[str]") -> None:
+    process.kill()
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+
+
+def wait_for_progress(run: Path, process: "subprocess.Popen[str]", more: float) -> None:
+    """Wait until the run has got further than it was, and a moment longer."""
+    before = [path.name for path in checkpoints_of(run)]
+    deadline = time.monotonic() + 60
+    while [path.name for path in checkpoints_of(run)] == before:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    time.sleep(more)
+
+
+def test_ten_kills_change_nothing(tmp_path: Path, straight: Path) -> None:
+    run, rng = tmp_path / "run", random.Random(1)
+    for _ in range(10):
+        process = begin(run)
+        wait_for_progress(run, process, rng.uniform(0, 0.2))
+        assert process.poll() is None, "it is done too soon for this test"
+        kill(process)
+    process = begin(run)
+    _, errors = process.communicate()
+    assert process.returncode == 0, errors
+    assert outcome(run) == outcome(straight)
+    assert not list(run.rglob("*.part"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_a_checkpoint_and_the_way_to_go_on(
+    tmp_path: Path, straight: Path, number: signal.Signals
+) -> None:
+    run = tmp_path / "run"
+    process = begin(run)
+    wait_for_progress(run, process, 0.1)
+    process.send_signal(number)
+    _, errors = process.communicate()
+    assert process.returncode == 128 + number
+    assert errors.startswith("hal: stopped after ")
+    command = errors.strip().split("go on with: ")[1].split()
+    assert command == ["hal", "train", "--resume", str(run)]
+    resumed = subprocess.run(
+        [HAL, *command[1:], "--episodes", "5"], capture_output=True, text=True, check=False
+    )
+    assert resumed.returncode == 0, resumed.stderr
+    assert outcome(run) == outcome(straight)
+
+
+def test_a_damaged_checkpoint_is_told_and_the_one_before_is_used(
+    tmp_path: Path, straight: Path
+) -> None:
+    run = tmp_path / "run"
+    process = begin(run)
+    while len(checkpoints_of(run)) < 2:
+        time.sleep(0.01)
+    kill(process)
+    newest, _ = checkpoints_of(run)
+    with (newest / "arrays.npz").open("r+b") as file:
+        file.truncate(1_000)
+    process = begin(run)
+    output, errors = process.communicate()
+    assert process.returncode == 0, errors
+    assert f"hal: {newest} is damaged: the checksum of arrays.npz is wrong" in output
+    assert outcome(run) == outcome(straight)
+
+
+def test_two_processes_do_not_share_a_run(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    process = begin(run)
+    wait_for_progress(run, process, 0)
+    second = begin(run)
+    _, errors = second.communicate()
+    assert second.returncode == 2
+    assert errors == f"hal: {run} is being trained by another process\n"
+    kill(process)
+
+
+def test_a_full_disk_costs_nothing(tmp_path: Path, straight: Path) -> None:
+    run = tmp_path / "run"
+    process = begin(run)
+    wait_for_progress(run, process, 0)
+    kill(process)
+    before = [path.name for path in checkpoints_of(run)]
+    shutil.rmtree(run / "tensorboard")
+    more = ["--resume", str(run), "--checkpoint-seconds", "0"]
+    limited = subprocess.run(
+        ["bash", "-c", 'ulimit -f 100; exec "$@"', "-", HAL, "train", *more],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert limited.returncode == 1, limited.stderr
+    assert "Traceback" not in limited.stderr
+    assert "File too large" in limited.stderr
+    assert f"go on with: hal train --resume {run}" in limited.stderr
+    assert [path.name for path in checkpoints_of(run)] == before
+    assert "File too large" in (run / "failure.txt").read_text()
+    process = begin(run)
+    _, errors = process.communicate()
+    assert process.returncode == 0, errors
+    assert outcome(run) == outcome(straight)
+    assert not (run / "failure.txt").exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_may_not_be_written_is_told(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    process = start("stick", *options(), "--out", str(tmp_path / "run"))
+    _, errors = process.communicate()
+    assert process.returncode == 1
+    assert "Permission denied" in errors
+
+
+def test_what_cannot_be_resumed_is_refused(
+    tmp_path: Path,
+    straight: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before = outcome(straight)
+    for arguments, message in (
+        (["--resume", str(straight)], "is done; see it with: hal eval"),
+        (["--resume", str(tmp_path)], "is not a run: it has no config.toml"),
+        (["--resume", str(straight), "--width", "64"], "with the run's own settings"),
+        (["iron", "--resume", str(straight)], "with the run's own settings"),
+        (["--resume", str(straight), "--checkpoint-seconds", "-1"], "checkpoint-seconds -1"),
+        (["stick", "--out", str(straight)], "exists already"),
+    ):
+        monkeypatch.setattr(sys, "argv", ["hal", "train", *arguments])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        assert stop.value.code == 2, arguments
+        errors = capsys.readouterr().err
+        assert message in errors
+        assert errors.count("\n") == 1
+    assert outcome(straight) == before
+    assert json.loads((straight / "evaluation.json").read_text())["episodes"] == 5
