@@ -119,6 +119,12 @@ def test_watch(folder: Path, tmp_path: Path) -> None:
     assert hal("watch", run, "--seed", "4") == output.split("see")[0], "the same episode, in text"
 
 
+def test_watch_in_a_window(folder: Path) -> None:
+    run = str(runs_of(folder)[0])
+    output = hal("watch", run, "--seed", "4", "--window", "--max-steps", "5")
+    assert " after 5 steps" in output
+
+
 def test_bad_input_of_watch(folder: Path, tmp_path: Path) -> None:
     run = str(runs_of(folder)[0])
     assert "there is no folder" in failed("watch", run, "--gif", "/no/where/x.gif")

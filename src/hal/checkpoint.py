@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
+from torch import Tensor
 
 from hal.agent.build import Agent, make_agent
 from hal.config import Config
@@ -78,8 +79,7 @@ def load_config(folder: Path) -> Config:
 
 def save_agent(agent: Agent, folder: Path) -> None:
     """Write an agent's weights."""
-    tensors = {name: tensor.contiguous().cpu() for name, tensor in agent.weights().items()}
-    write_whole(folder / WEIGHTS, lambda part: save_file(tensors, part))
+    write_whole(folder / WEIGHTS, lambda part: part.write_bytes(_packed(agent.weights())))
 
 
 def load(folder: Path | str) -> Policy:
@@ -130,8 +130,7 @@ def save_checkpoint(training: Training, folder: Path) -> None:
     shutil.rmtree(part, ignore_errors=True)
     try:
         part.mkdir(parents=True)
-        tensors = {name: tensor.contiguous().cpu() for name, tensor in parts.tensors.items()}
-        save_file(tensors, part / TENSORS)
+        (part / TENSORS).write_bytes(_packed(parts.tensors))
         np.savez(part / ARRAYS, **parts.arrays)  # type: ignore[arg-type]  # its names are free
         (part / VALUES).write_text(json.dumps(parts.values), encoding="utf-8")
         sums = {name: _digest(part / name) for name in (TENSORS, ARRAYS, VALUES)}
@@ -171,6 +170,10 @@ def load_checkpoint(training: Training, path: Path) -> None:
     except (KeyError, IndexError, TypeError, AttributeError, ValueError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
         raise DamagedError(f"{path} is damaged or of another version: {reason}") from error
+
+
+def _packed(tensors: dict[str, Tensor]) -> bytes:
+    return save({name: tensor.contiguous().cpu() for name, tensor in tensors.items()})
 
 
 def _digest(path: Path) -> str:

@@ -58,7 +58,7 @@ def train_from(default: Config) -> Callable[..., None]:
         keeping = Keeping(episodes, checkpoint_seconds, wandb)
         if resume is None:
             run_training(config, out or new_folder(config), keeping)
-        elif config != default or out is not None:
+        elif config != Config() or out is not None:
             raise ValueError("--resume goes on with the run's own settings; leave out the others")
         else:
             resume_training(resume, keeping)

@@ -146,13 +146,15 @@ def _go_on(training: Training, folder: Path, keeping: Keeping) -> dict[str, Any]
 def _train(training: Training, folder: Path, keeping: Keeping) -> None:
     sinks = Sinks(folder, training.config, training.agent.num_steps, keeping.use_wandb)
     next_checkpoint = time.monotonic() + keeping.checkpoint_seconds
+    start = time.process_time() - training.cpu_seconds
     try:
         with noticing_signals() as noticed, Display(training.config, folder) as display:
             while not training.is_done:
                 training.step()
                 metrics = training.report()
                 if metrics is not None:
-                    sinks.write(metrics)
+                    others = time.process_time() - start - training.cpu_seconds
+                    sinks.write({**metrics, "keeping_seconds": round(others, 3)})
                 display.show(training.agent.num_steps, metrics)
                 if noticed or time.monotonic() >= next_checkpoint:
                     save_checkpoint(training, folder)
