@@ -189,7 +189,9 @@ def test_a_success_bounds_every_copy_by_the_return_that_was_had() -> None:
 # --- affordances ----------------------------------------------------------------------------
 
 
-def affordances_of(label: Callable[[int], bool], **overrides: Any) -> Affordances:
+def affordances_of(
+    label: Callable[[int], bool], success_rate: float | None = None, **overrides: Any
+) -> Affordances:
     """Options of head 0 in states 1 to 5, which got it or did not."""
     torch.manual_seed(0)
     config = probe_config(knn_n=50, context_learning_rate=1e-2, **overrides)
@@ -209,9 +211,40 @@ def affordances_of(label: Callable[[int], bool], **overrides: Any) -> Affordance
         )
         collected = np.array([0 if label(int(code)) else NONE for code in codes])
         affordances.add(replay, np.arange(8), np.full(8, start), np.zeros(8, np.int64), collected)
+    if success_rate is not None:
+        affordances.success_rate[0] = success_rate
     for i in range(200):
         affordances.update(replay, i, Tally())
     return affordances
+
+
+def test_the_success_rate_follows_the_options() -> None:
+    affordances = affordances_of(lambda code: code <= 2)
+    successes, failures = affordances.positives.counts[0], affordances.negatives.counts[0]
+    assert successes + failures == 480
+    drift = (successes - failures) * 0.5 / 1000  # from a rate of one half
+    assert affordances.success_rate[0] == pytest.approx(0.5 + drift, rel=0.05)
+    assert affordances.success_rate[1] == 0.5, "no option was for it"
+
+
+@pytest.mark.parametrize(
+    ("weigh_failures", "success_rate", "expected"),
+    [(True, 0.9, 0.9), (True, 0.1, 0.5), (False, 0.9, 0.5)],
+)
+def test_failures_count_as_often_as_they_happen(
+    weigh_failures: bool, success_rate: float, expected: float
+) -> None:
+    luck = np.random.default_rng(2)
+    affordances = affordances_of(
+        lambda code: bool(luck.random() < 0.5),
+        success_rate,
+        weigh_failures=weigh_failures,
+        use_filter=False,
+        use_contrast=False,
+        classifier_batch=256,
+    )
+    probabilities = affordances.probabilities(*states([1, 2, 3, 4, 5]))[:, 0]
+    assert probabilities.mean() == pytest.approx(expected, abs=0.07)
 
 
 def test_the_classifier_learns_where_a_milestone_is_possible() -> None:

@@ -156,6 +156,7 @@ class Config:
     triplet_margin: float = 1.0  # by which negatives must be further than positives
     examples: int = 4_000  # labelled states kept per milestone and label
     classifier_batch: int = 32  # examples per head and update, half of them positives
+    weigh_failures: bool = True  # negatives count no more than options fail
     aff_threshold: float = 0.5  # a milestone is afforded above this probability
     knn_n: int = 500  # states in the filter's population, and as many reference ones
     knn_k: int = 1  # nearest neighbours whose distance counts

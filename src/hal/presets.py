@@ -71,6 +71,7 @@ PAPER: dict[str, Any] = {
     "triplets": 32,
     "num_negatives": 1,
     "same_lane_share": 0.0,
+    "weigh_failures": False,
     "knn_n": 1_000,
     "fnf_perc": 0.9,
     "filter_every": 600,

@@ -14,6 +14,8 @@ from hal.agent.replay import NONE, Replay
 from hal.config import Config
 from hal.log import Tally
 
+LATELY = 1000  # options of a milestone
+
 
 class Affordances:
     """Learns f(s), the affordances of K milestones, from what options achieved and did not."""
@@ -26,6 +28,7 @@ class Affordances:
         "margins",
         "populations",
         "has_population",
+        "success_rate",
         "_rng",
     )
 
@@ -51,6 +54,7 @@ class Affordances:
         size = (num_milestones, config.knn_n, config.context_size)
         self.populations = torch.zeros(size, device=device)  # contexts of known positives
         self.has_population = np.zeros(num_milestones, dtype=np.bool_)
+        self.success_rate = np.full(num_milestones, 0.5)  # of options, lately
         self._rng = rng
 
     def add(
@@ -65,6 +69,8 @@ class Affordances:
 
         An option that did not get what it intended is negative for that.
         """
+        surprise = (collected == subtasks) - self.success_rate[subtasks]
+        np.add.at(self.success_rate, subtasks, surprise / LATELY)
         parities = self._rng.integers(2, size=lanes.size)
         for examples, where, milestones in (
             (self.positives, collected != NONE, collected),
@@ -169,10 +175,22 @@ class Affordances:
         columns = torch.from_numpy(np.tile(head, 2)).to(self.device)
         logits = self.context.logits(features, contexts).gather(1, columns[:, None])[:, 0]
         labels = (torch.arange(2 * head.size, device=self.device) < head.size).float()
-        weights = np.concatenate([np.ones(head.size), ~is_flagged]).astype(np.float32)
-        loss = classifier_loss(logits, labels, torch.from_numpy(weights).to(self.device))
+        weights = np.concatenate([np.ones(head.size), self._failure_weight(head) * ~is_flagged])
+        weight = torch.from_numpy(weights.astype(np.float32)).to(self.device)
+        loss = classifier_loss(logits, labels, weight)
         tally.add("loss/classifier", loss.item())
         return loss
+
+    def _failure_weight(self, head: np.ndarray) -> np.ndarray:
+        """Return how much negatives count: the failures for each success lately, at most 1.
+
+        Where most options succeed, most failures are bad luck: as heavy as the successes, they
+        would have half of the states pruned in which both happen.
+        """
+        if not self.config.weigh_failures:
+            return np.ones(head.size)
+        rate = self.success_rate[head]
+        return np.minimum((1 - rate) / rate, 1.0)
 
     def _is_false_negative(self, heads: np.ndarray, half: int, contexts: Tensor) -> np.ndarray:
         """Tell which negatives, `half` per head in order, are closer to positives than bound."""
