@@ -30,9 +30,9 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 class Display:
     """Shows how a run goes: `show` after every step, with metrics when there are new ones."""
 
-    def __init__(self, config: Config, folder: Path, console: Console | None = None) -> None:
+    def __init__(self, config: Config, folder: Path, num_steps: int) -> None:
         self.config = config
-        self.console = console or Console()
+        self.console = Console()
         self.metrics: dict[str, Any] = {}
         self._next_line = 0.0  # share of the run
         self._next_refresh = 0.0
@@ -48,7 +48,7 @@ class Display:
             auto_refresh=False,
         )
         title = f"{config.task} {config.method}, seed {config.seed}"
-        self._bar = self._progress.add_task(title, total=config.steps, start=False)
+        self._bar = self._progress.add_task(title, total=config.steps, completed=num_steps)
         self._live = Live(console=self.console, auto_refresh=False)
         if not self.console.is_terminal:
             self.console.print(f"{title}: {config.steps:,} steps, in {folder}", soft_wrap=True)
@@ -80,7 +80,6 @@ class Display:
         self.metrics.update(metrics or {})
         if metrics is not None or time.monotonic() >= self._next_refresh:
             self._next_refresh = time.monotonic() + REFRESH_SECONDS
-            self._progress.start_task(self._bar)
             self._progress.update(self._bar, completed=min(num_steps, self.config.steps))
             self._refresh()
 

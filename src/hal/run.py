@@ -148,7 +148,8 @@ def _train(training: Training, folder: Path, keeping: Keeping) -> None:
     next_checkpoint = time.monotonic() + keeping.checkpoint_seconds
     start = time.process_time() - training.cpu_seconds
     try:
-        with noticing_signals() as noticed, Display(training.config, folder) as display:
+        display = Display(training.config, folder, training.agent.num_steps)
+        with noticing_signals() as noticed, display:
             while not training.is_done:
                 training.step()
                 metrics = training.report()
@@ -189,6 +190,7 @@ def noticing_signals() -> Iterator[list[int]]:
 def _finish(training: Training, folder: Path, keeping: Keeping) -> dict[str, Any]:
     """Keep the agent, evaluate it, and let go of what was only there to go on."""
     save_agent(training.agent, folder)
+    print(f"evaluating {keeping.num_episodes} episodes", flush=True)
     result = evaluate_policy(Policy(training.agent), keeping.num_episodes)
     write_text(folder / EVALUATION, json.dumps(result, indent=2) + "\n")
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
