@@ -14,8 +14,9 @@ from hal.agent.build import background_of, make_agent
 from hal.agent.embedding import BagEncoder
 from hal.agent.examples import Examples
 from hal.agent.hierarchical import HierarchicalAgent
+from hal.agent.meta_replay import MetaReplay
 from hal.agent.networks import Target
-from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, MetaReplay, Replay, mark_options
+from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Replay, mark_options
 from hal.agent.subtasks import (
     SubtaskState,
     epsilon2_choice,

@@ -76,7 +76,7 @@ def test_damage_is_told_and_nothing_is_executed(tmp_path: Path) -> None:
         load_agent(tmp_path)
     for bad_text, message in (
         ("width = ", "is damaged"),
-        (text.replace("trace =", "track ="), "does not fit: trace, track"),
+        (text.replace("trace =", "track ="), "another version: it lacks trace"),
         (text.replace('mask = "learned"', 'mask = "guessed"'), "unknown mask 'guessed'"),
     ):
         config.write_text(bad_text)

@@ -9,6 +9,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import imageio_ffmpeg
 import numpy as np
@@ -16,6 +17,8 @@ import pytest
 from PIL import Image
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from hal.cli import main
+from hal.config import Config
 from hal.log import read_metrics
 
 HAL = str(Path(sys.executable).parent / "hal")
@@ -57,6 +60,7 @@ def test_a_run_leaves_what_it_should(folder: Path) -> None:
     assert names == {
         "config.toml",
         "evaluation.json",
+        "keeping.json",
         "metrics.jsonl",
         "tensorboard",
         "weights.safetensors",
@@ -101,7 +105,7 @@ def test_plot(folder: Path, tmp_path: Path) -> None:
 def test_watch(folder: Path, tmp_path: Path) -> None:
     run, gif, mp4 = str(runs_of(folder)[0]), tmp_path / "a.gif", tmp_path / "a.mp4"
     output = hal("watch", run, "--seed", "4", "--gif", str(gif), "--mp4", str(mp4))
-    num_steps = int(output.split(" steps")[0].split()[-1])
+    num_steps = int(output.split("took ")[1].split()[0])
     with Image.open(gif) as image:
         num_frames = getattr(image, "n_frames", 1)
         first = np.asarray(image.convert("RGB"))
@@ -116,13 +120,13 @@ def test_watch(folder: Path, tmp_path: Path) -> None:
     assert count >= num_steps
     assert seconds > 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.gif", "a.mp4"]
-    assert hal("watch", run, "--seed", "4") == output.split("see")[0], "the same episode, in text"
+    assert hal("watch", run, "--seed", "4") == output.split("see")[0], "the same episode"
 
 
 def test_watch_in_a_window(folder: Path) -> None:
     run = str(runs_of(folder)[0])
     output = hal("watch", run, "--seed", "4", "--window", "--max-steps", "5")
-    assert " after 5 steps" in output
+    assert "the last episode took 5 steps" in output
 
 
 def test_bad_input_of_watch(folder: Path, tmp_path: Path) -> None:
@@ -138,6 +142,36 @@ def failed(*arguments: str) -> str:
     assert result.returncode == 2, result.stderr
     assert result.stderr.count("\n") == 1
     return result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("iron --preset paper", {"steps": 6_000_000, "horizon": 4320}),
+        ("--preset=paper iron", {"steps": 6_000_000, "horizon": 4320}),
+        ("--seed 3 iron --preset paper --steps 77", {"steps": 77, "seed": 3, "horizon": 4320}),
+        ("iron --disappear-rate 0.02", {"sigma": 2.0}),
+        ("iron --disappear-rate 0.02 --sigma 5", {"sigma": 5.0}),
+        ("iron --method rainbow --no-is-flat", {"is_flat": False, "reward": "dense"}),
+    ],
+)
+def test_options_mean_what_they_mean_in_python(
+    monkeypatch: pytest.MonkeyPatch, words: str, expected: dict[str, Any]
+) -> None:
+    made: list[Config] = []
+    monkeypatch.setattr("hal.run.run_training", lambda config, *_: made.append(config))
+    monkeypatch.setattr(sys, "argv", ["hal", "train", *words.split()])
+    main()
+    for name, value in expected.items():
+        assert getattr(made[0], name) == value
+    assert made[0].task == "iron"
+
+
+def test_nobody_listening_is_no_reason_to_stop(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    command = f"{HAL} train log {' '.join(SMALL)} --steps 3000 --episodes 2 --out {out} | head -n 1"
+    subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (out / "evaluation.json").exists()
 
 
 def test_wandb_offline(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_table_of_runs(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("config.toml", 'task = "trea', "config.toml is damaged"),
-        ("config.toml", "", "config.toml does not fit"),
+        ("config.toml", "", "config.toml is of another version"),
         ("evaluation.json", '{"success": 0.', "evaluation.json is damaged"),
         ("evaluation.json", "[]", "it has no success rate"),
         ("metrics.jsonl", '{"steps": 5, "cpu_seconds": "x"}\n', "str"),
@@ -264,11 +264,17 @@ def test_groups_of_a_method_share_its_colour_but_no_dashes(tmp_path: Path) -> No
     assert groups[0].style["linestyle"] == groups[2].style["linestyle"] == "-"
 
 
-def test_a_seed_does_not_count_twice(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        make_run(tmp_path / name, curve("episode/success", [0.5]))
-    with pytest.raises(ValueError, match=r"a and .*b have the same config and seed"):
-        read_groups([tmp_path])
+def test_a_seed_does_not_count_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, value in (("a", 0.5), ("b", 0.7)):
+        make_run(tmp_path / name, curve("episode/success", [value]))
+    damaged = make_run(tmp_path / "c")
+    (damaged / "config.toml").write_text("task = ")
+    (group,) = read_groups([tmp_path])["treasure"]
+    assert [lines[0]["episode/success"] for lines in group.runs] == [0.7]
+    notes = capsys.readouterr().err.splitlines()
+    assert [note.split(":")[1].strip() for note in notes] == ["left out", "left out"]
+    assert str(tmp_path / "a") in notes[0]
+    assert "damaged" in notes[1]
 
 
 def test_nothing_to_plot_is_told(tmp_path: Path) -> None:

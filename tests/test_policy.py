@@ -49,6 +49,37 @@ def test_one_lane_plays_as_it_does_among_many(method: str) -> None:
         np.testing.assert_array_equal(covered, episodes.covered[lane])
 
 
+def test_lanes_whose_episode_ended_begin_anew() -> None:
+    policy = trained()
+    lanes = hal.GridVectorEnv("stick", num_envs=6)
+    obs, info = lanes.reset(seed=1)
+    for _ in range(3):
+        policy.act(obs, info)
+    assert policy._lanes is not None
+    policy._lanes.failed[:] = True
+    ended = np.array([True, False] * 3)
+    policy.reset(ended)
+    assert [subtask is None for subtask in policy.subtasks] == ended.tolist()
+    assert policy._lanes.failed.any(axis=1).tolist() == (~ended).tolist()
+    policy.act(obs, info)
+    assert policy._lanes.steps.tolist() == [0, 3] * 3
+
+
+def test_what_an_agent_cannot_be_evaluated_in_is_told() -> None:
+    policy = trained()
+    env: Any
+    for env, message in (
+        (hal.GridEnv("stick"), "GridEnv has no lanes"),
+        (hal.GridVectorEnv("stick", 2, autoreset_mode="SameStep"), "autoreset_mode"),
+        (
+            hal.GridVectorEnv("wood", 2),
+            "milestones log, wood; legal: the agent's",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            hal.evaluate(policy, env)
+
+
 def test_a_subtask_lasts_until_a_milestone_or_a_timeout() -> None:
     policy = trained()
     env = env_of(policy)

@@ -4,7 +4,6 @@ import hashlib
 import json
 import pickle
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,14 +18,15 @@ from safetensors.torch import load_file
 
 from hal.checkpoint import (
     CHECKPOINTS,
-    DamagedError,
     checkpoints_of,
     load_checkpoint,
     save_checkpoint,
 )
 from hal.cli import main
+from hal.errors import DamagedError
 from hal.log import read_metrics
 from hal.presets import METHODS, make_config
+from hal.run import _load_newest
 from hal.snapshot import Parts, gather
 from hal.training import Training
 
@@ -150,6 +150,24 @@ def test_only_the_last_two_checkpoints_are_kept(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / CHECKPOINTS).iterdir()) == names[::-1]
 
 
+def test_a_damaged_checkpoint_does_not_keep_its_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    training = Training(make_config("stick", **TINY))
+    for _ in range(2):
+        training.step()
+        save_checkpoint(training, tmp_path)
+    newest, older = checkpoints_of(tmp_path)
+    (newest / "values.json").write_text("{}")
+    _load_newest(Training(training.config), tmp_path)
+    assert checkpoints_of(tmp_path) == [older]
+    assert "trying the one before" in capsys.readouterr().err
+    (older / "values.json").unlink()
+    with pytest.raises(ValueError, match="has no whole checkpoint"):
+        _load_newest(Training(training.config), tmp_path)
+    assert "there is no other one" in capsys.readouterr().err
+
+
 def test_damage_is_found(tmp_path: Path) -> None:
     config = make_config("stick", **TINY)
     training = Training(config)
@@ -245,9 +263,9 @@ def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def begin(run: Path) -> "subprocess.Popen[str]":
-    keeping = ["--episodes", "5", "--checkpoint-seconds", "0.05"]
     if (run / "config.toml").exists():
-        return start("--resume", str(run), *keeping)
+        return start("--resume", str(run))
+    keeping = ["--episodes", "5", "--checkpoint-seconds", "0.05"]
     return start("stick", *options(steps=8_000), *keeping, "--out", str(run))
 
 
@@ -295,9 +313,7 @@ def test_a_signal_leaves_a_checkpoint_and_the_way_to_go_on(
     assert errors.startswith("hal: stopped after ")
     command = errors.strip().split("go on with: ")[1].split()
     assert command == ["hal", "train", "--resume", str(run)]
-    resumed = subprocess.run(
-        [HAL, *command[1:], "--episodes", "5"], capture_output=True, text=True, check=False
-    )
+    resumed = subprocess.run([HAL, *command[1:]], capture_output=True, text=True, check=False)
     assert resumed.returncode == 0, resumed.stderr
     assert outcome(run) == outcome(straight)
 
@@ -314,9 +330,9 @@ def test_a_damaged_checkpoint_is_told_and_the_one_before_is_used(
     with (newest / "arrays.npz").open("r+b") as file:
         file.truncate(1_000)
     process = begin(run)
-    output, errors = process.communicate()
+    _, errors = process.communicate()
     assert process.returncode == 0, errors
-    assert f"hal: {newest} is damaged: the checksum of arrays.npz is wrong" in output
+    assert f"hal: {newest} is damaged: the checksum of arrays.npz is wrong" in errors
     assert outcome(run) == outcome(straight)
 
 
@@ -337,7 +353,6 @@ def test_a_full_disk_costs_nothing(tmp_path: Path, straight: Path) -> None:
     wait_for_progress(run, process, 0)
     kill(process)
     before = [path.name for path in checkpoints_of(run)]
-    shutil.rmtree(run / "tensorboard")
     more = ["--resume", str(run), "--checkpoint-seconds", "0"]
     limited = subprocess.run(
         ["bash", "-c", 'ulimit -f 100; exec "$@"', "-", HAL, "train", *more],
@@ -346,7 +361,7 @@ def test_a_full_disk_costs_nothing(tmp_path: Path, straight: Path) -> None:
         check=False,
     )
     assert limited.returncode == 1, limited.stderr
-    assert "Traceback" not in limited.stderr
+    assert limited.stderr.count("\n") == 1
     assert "File too large" in limited.stderr
     assert f"go on with: hal train --resume {run}" in limited.stderr
     assert [path.name for path in checkpoints_of(run)] == before
@@ -378,9 +393,8 @@ def test_what_cannot_be_resumed_is_refused(
     for arguments, message in (
         (["--resume", str(straight)], "is done; see it with: hal eval"),
         (["--resume", str(tmp_path)], "is not a run: it has no config.toml"),
-        (["--resume", str(straight), "--width", "64"], "with the run's own settings"),
+        (["--resume", str(straight), "--steps", "3000000"], "with the run's own settings"),
         (["iron", "--resume", str(straight)], "with the run's own settings"),
-        (["--resume", str(straight), "--checkpoint-seconds", "-1"], "checkpoint-seconds -1"),
         (["stick", "--out", str(straight)], "exists already"),
     ):
         monkeypatch.setattr(sys, "argv", ["hal", "train", *arguments])

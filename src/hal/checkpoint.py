@@ -18,12 +18,14 @@ from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save
 from torch import Tensor
 
 from hal.agent.build import Agent, make_agent
 from hal.config import Config
 from hal.envs import GridVectorEnv
+from hal.errors import DamagedError
 from hal.policy import Policy
 from hal.snapshot import Parts, gather, restore
 from hal.training import Training
@@ -35,15 +37,12 @@ NUM_KEPT = 2  # checkpoints
 ROOT = "run"  # what the names in a checkpoint begin with
 
 
-class DamagedError(ValueError):
-    """A file is not what was written."""
-
-
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Write a file all or nothing."""
     part = path.with_name(path.name + ".part")
     try:
         write(part)
+        _flush(part)
         os.replace(part, path)
     except BaseException:
         part.unlink(missing_ok=True)
@@ -71,8 +70,9 @@ def load_config(folder: Path) -> Config:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is damaged: {error}") from error
     names = {field.name for field in fields(Config)}
-    if set(values) != names:
-        raise ValueError(f"{path} does not fit: {', '.join(sorted(set(values) ^ names))}")
+    for unfit, what in ((names - set(values), "lacks"), (set(values) - names, "has unknown")):
+        if unfit:
+            raise ValueError(f"{path} is of another version: it {what} {', '.join(sorted(unfit))}")
     lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
     return Config(**(values | lists))
 
@@ -108,7 +108,7 @@ def load_agent(folder: Path) -> Agent:
     if not path.is_file():
         raise ValueError(f"{folder} has no {WEIGHTS}: the run is not finished")
     try:
-        tensors = load_file(path)
+        tensors = load_tensors(path.read_bytes())
     except (SafetensorError, OSError) as error:
         raise ValueError(f"{path} is damaged: {error}") from error
     env = GridVectorEnv(num_envs=1, **asdict(config.env_options()))
@@ -127,7 +127,8 @@ def save_checkpoint(training: Training, folder: Path) -> None:
     gather(training, ROOT, parts)
     path = folder / CHECKPOINTS / f"step-{training.agent.num_steps:012d}"
     part = path.with_name(path.name + ".part")
-    shutil.rmtree(part, ignore_errors=True)
+    for left in path.parent.glob("*.part"):
+        shutil.rmtree(left, ignore_errors=True)
     try:
         part.mkdir(parents=True)
         (part / TENSORS).write_bytes(_packed(parts.tensors))
@@ -137,14 +138,16 @@ def save_checkpoint(training: Training, folder: Path) -> None:
         (part / SUMS).write_text(json.dumps(sums), encoding="utf-8")
         for name in (*sums, SUMS, "."):
             _flush(part / name)
-        shutil.rmtree(path, ignore_errors=True)  # the same step once more
-        part.rename(path)
+        if path.exists():  # it is the same: nothing but steps changes a run
+            shutil.rmtree(part)
+        else:
+            part.rename(path)
         _flush(path.parent)
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
     for old in checkpoints_of(folder)[NUM_KEPT:]:
-        shutil.rmtree(old)
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def checkpoints_of(folder: Path) -> list[Path]:
@@ -161,8 +164,9 @@ def load_checkpoint(training: Training, path: Path) -> None:
             if _digest(path / name) != sums[name]:
                 raise DamagedError(f"{path} is damaged: the checksum of {name} is wrong")
         values = json.loads((path / VALUES).read_text(encoding="utf-8"))
+        tensors = load_tensors((path / TENSORS).read_bytes())
         with np.load(path / ARRAYS) as arrays:
-            restore(training, ROOT, Parts(load_file(path / TENSORS), arrays, values))
+            restore(training, ROOT, Parts(tensors, arrays, values))
     except DamagedError:
         raise
     except (OSError, SafetensorError, zipfile.BadZipFile, EOFError) as error:

@@ -1,4 +1,7 @@
-"""The command `hal`."""
+"""The command `hal`.
+
+What a command needs beyond its options it imports itself: torch alone takes seconds.
+"""
 
 import sys
 from collections.abc import Callable
@@ -12,23 +15,15 @@ from rich.console import Console
 from tyro.conf import Positional, arg
 
 from hal import ENV_IDS, GridEnv, __version__
-from hal.checkpoint import load_by_name
 from hal.config import Config
-from hal.display import evaluation_table
-from hal.envs.film import check_folder
-from hal.play import play_in_terminal, play_in_window, script, show_episode
+from hal.errors import FailedError, StoppedError
 from hal.presets import METHODS, make_config
-from hal.run import (
-    FailedError,
-    Keeping,
-    StoppedError,
-    evaluate_policy,
-    new_folder,
-    resume_training,
-    run_training,
-)
-from hal.runs import runs_table
-from hal.watch import env_of, episode
+
+KEEPING = {  # options of `hal train` that a run can be resumed with, and their names in `Keeping`
+    "episodes": "num_episodes",
+    "checkpoint_seconds": "checkpoint_seconds",
+    "wandb": "use_wandb",
+}
 
 
 def train_from(default: Config) -> Callable[..., None]:
@@ -45,36 +40,50 @@ def train_from(default: Config) -> Callable[..., None]:
     ) -> None:
         """Train an agent and evaluate it greedily; or go on with a run that was stopped.
 
-        The defaults shown are those of the method and the preset that are given.
+        The defaults shown are those of the task, the method and the preset that are given.
 
         Args:
             config: What to train.
             episodes: Episodes of the final evaluation.
             out: A new folder for the run; runs/TASK-METHOD-SEED-TIME without it.
             resume: Go on with the run in this folder, exactly, with its own settings.
-            checkpoint_seconds: Time between two checkpoints.
+            checkpoint_seconds: CPU time between two checkpoints.
             wandb: Log to Weights & Biases too; WANDB_MODE=offline keeps it on this machine.
         """
-        keeping = Keeping(episodes, checkpoint_seconds, wandb)
+        from hal.run import Keeping, new_folder, resume_training, run_training
+
+        given = given_options(sys.argv[2:])
         if resume is None:
+            overrides = {name: getattr(config, name) for name in given if hasattr(config, name)}
+            for name in ("method", "preset"):
+                overrides.pop(name, None)
+            config = make_config(config.task, config.method, config.preset, **overrides)
+            keeping = Keeping(episodes, checkpoint_seconds, wandb)
             run_training(config, out or new_folder(config), keeping)
-        elif config != Config() or out is not None:
+            return
+        if given - KEEPING.keys() - {"resume"} or config.task != Config.task:
             raise ValueError("--resume goes on with the run's own settings; leave out the others")
-        else:
-            resume_training(resume, keeping)
+        values = {"episodes": episodes, "checkpoint_seconds": checkpoint_seconds, "wandb": wandb}
+        resume_training(resume, **{KEEPING[name]: values[name] for name in given & KEEPING.keys()})
 
     return train
 
 
-def defaults_of(arguments: list[str]) -> Config:
+def given_options(words: list[str]) -> set[str]:
+    """Return the names of the options on a command line."""
+    options = [word[2:].partition("=")[0] for word in words if word.startswith("--")]
+    return {option.removeprefix("no-").replace("-", "_") for option in options}
+
+
+def defaults_of(words: list[str]) -> Config:
     """Return the config of the task, method and preset on a command line of `hal train`."""
     chosen: dict[str, str] = {}
     for name in ("method", "preset"):
-        for at, word in enumerate(arguments):
+        for at, word in enumerate(words):
             option, _, value = word.partition("=")
             if option == f"--{name}":
-                chosen[name] = value or "".join(arguments[at + 1 : at + 2])
-    task = arguments[1] if len(arguments) > 1 and not arguments[1].startswith("-") else Config.task
+                chosen[name] = value or "".join(words[at + 1 : at + 2])
+    task = words[0] if words and not words[0].startswith("-") else Config.task
     return make_config(task, **chosen)
 
 
@@ -91,9 +100,15 @@ def evaluate(
         episodes: How many episodes.
         json: Print JSON.
     """
+    from hal.checkpoint import load_by_name
+    from hal.display import evaluation_table
+    from hal.run import evaluate_policy
+
     policy = load_by_name(run)
     result = evaluate_policy(policy, episodes)
-    print(dumps(result, indent=2) if json else evaluation_table(result, policy.milestones))
+    is_masked = policy.config.mask == "learned"
+    table = evaluation_table(result, policy.milestones, is_masked)
+    print(dumps(result, indent=2) if json else table)
 
 
 def watch(
@@ -119,6 +134,11 @@ def watch(
         gif: Write it there, as a GIF.
         mp4: Write it there, as a film.
     """
+    from hal.checkpoint import load_by_name
+    from hal.envs.film import check_folder
+    from hal.play import show_episode
+    from hal.watch import env_of, episode
+
     for name, value in (("episodes", episodes), ("max-steps", max_steps)):
         if value < 1:
             raise ValueError(f"{name} {value}; legal: whole numbers from 1")
@@ -130,7 +150,7 @@ def watch(
     seeds = [None] * episodes if seed is None else islice(count(seed), episodes)
     frames = (frame for number in seeds for frame in episode(policy, env, number, max_steps))
     last = show_episode(frames, in_window=window, gif=gif, mp4=mp4)
-    print(f"{last.collected or 'no milestone'} after {last.step} steps")
+    print(f"the last episode took {last.step} steps")
     for path in (gif, mp4):
         if path is not None:
             print(f"see {path}")
@@ -149,7 +169,7 @@ def plot(
         out: The figure, a name that ends in .png or .pdf, or in neither for both.
         text: In the terminal instead.
     """
-    from hal.plot import plot_runs, plot_text  # noqa: PLC0415 (matplotlib is slow to import)
+    from hal.plot import plot_runs, plot_text
 
     if text:
         Console().print(plot_text(list(runs)))
@@ -164,6 +184,8 @@ def runs(folder: Positional[Path] = Path("runs")) -> None:
     Args:
         folder: The folder.
     """
+    from hal.runs import runs_table
+
     Console().print(runs_table(folder))
 
 
@@ -186,6 +208,9 @@ def play(
         scripted: Watch an episode of the scripted player.
         gif: With --scripted: write the episode there.
     """
+    from hal.envs.film import check_folder
+    from hal.play import play_in_terminal, play_in_window, script, show_episode
+
     if gif is not None and not scripted:
         raise ValueError("--gif goes with --scripted")
     if gif is not None:
@@ -222,7 +247,7 @@ def main() -> None:
         print(f"hal {__version__}")
         return
     try:
-        default = defaults_of(arguments) if arguments[:1] == ["train"] else Config()
+        default = defaults_of(arguments[1:]) if arguments[:1] == ["train"] else Config()
         tyro.extras.subcommand_cli_from_dict(
             {
                 "train": train_from(default),
@@ -243,7 +268,7 @@ def main() -> None:
     except ValueError as error:
         print(f"hal: {error}", file=sys.stderr)
         sys.exit(2)
-    except (FailedError, OSError) as error:
+    except (FailedError, OSError, MemoryError) as error:
         print(f"hal: {error}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:

@@ -1,5 +1,6 @@
 """Everything that can be set about a run."""
 
+import math
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
@@ -236,6 +237,8 @@ def _check_range(name: str, value: Any) -> None:
     for number in value if isinstance(value, tuple) else (value,):
         if isinstance(number, str):
             continue
+        if not math.isfinite(number):
+            raise ValueError(f"{name} {value}; legal: finite numbers")
         if name in SHARES and not 0 <= number <= 1:
             raise ValueError(f"{name} {value}; legal: from 0 to 1")
         if name in FROM_ZERO and not number >= 0:

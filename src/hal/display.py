@@ -1,5 +1,7 @@
 """What a person sees of a run: a live display in a terminal, plain lines elsewhere."""
 
+import os
+import sys
 import time
 from pathlib import Path
 from types import TracebackType
@@ -30,11 +32,14 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 class Display:
     """Shows how a run goes: `show` after every step, with metrics when there are new ones."""
 
-    def __init__(self, config: Config, folder: Path, num_steps: int) -> None:
+    def __init__(
+        self, config: Config, milestones: tuple[str, ...], folder: Path, num_steps: int
+    ) -> None:
         self.config = config
+        self.milestones = milestones
         self.console = Console()
         self.metrics: dict[str, Any] = {}
-        self._next_line = 0.0  # share of the run
+        self._next_line = 0  # steps
         self._next_refresh = 0.0
         self._progress = Progress(
             TextColumn("[bold]{task.description}"),
@@ -50,8 +55,7 @@ class Display:
         title = f"{config.task} {config.method}, seed {config.seed}"
         self._bar = self._progress.add_task(title, total=config.steps, completed=num_steps)
         self._live = Live(console=self.console, auto_refresh=False)
-        if not self.console.is_terminal:
-            self.console.print(f"{title}: {config.steps:,} steps, in {folder}", soft_wrap=True)
+        say(f"{title}: {config.steps:,} steps, in {folder}")
 
     def __enter__(self) -> Self:
         """Open the live display, in a terminal."""
@@ -73,9 +77,10 @@ class Display:
     def show(self, num_steps: int, metrics: dict[str, Any] | None) -> None:
         """Show progress and, if there are any, new metrics."""
         if not self.console.is_terminal:
-            if metrics is not None and num_steps >= self._next_line * self.config.steps:
-                self._next_line = num_steps / self.config.steps + 1 / NUM_LINES
-                print(progress_line(self.config, metrics), flush=True)
+            is_last = num_steps >= self.config.steps
+            if metrics is not None and (is_last or num_steps >= self._next_line):
+                self._next_line = num_steps + self.config.steps // NUM_LINES
+                say(progress_line(self.config, metrics))
             return
         self.metrics.update(metrics or {})
         if metrics is not None or time.monotonic() >= self._next_refresh:
@@ -84,11 +89,13 @@ class Display:
             self._refresh()
 
     def _refresh(self) -> None:
-        parts = Group(self._progress, *metric_tables(self.config, self.metrics))
+        parts = Group(self._progress, *metric_tables(self.config, self.milestones, self.metrics))
         self._live.update(Panel(parts, expand=False), refresh=True)
 
 
-def metric_tables(config: Config, metrics: dict[str, Any]) -> list[Table]:
+def metric_tables(
+    config: Config, milestones: tuple[str, ...], metrics: dict[str, Any]
+) -> list[Table]:
     """Return the metrics of the moment: overall, and small bars per milestone."""
     overall = Table.grid(padding=(0, 2))
     rows = [
@@ -108,11 +115,11 @@ def metric_tables(config: Config, metrics: dict[str, Any]) -> list[Table]:
     ]
     for title, name, form in rows:
         overall.add_row(title, form.format(metrics[name]) if name in metrics else "-")
-    start = "subpolicy/success/"
     bars = Table.grid(padding=(0, 2))
-    for name, share in metrics.items():
-        if name.startswith(start):
-            bars.add_row(name[len(start) :], f"[green]{bar(share)}[/]", f"{share:4.0%}")
+    for milestone in milestones:
+        share = metrics.get(f"subpolicy/success/{milestone}")
+        if share is not None:
+            bars.add_row(milestone, f"[green]{bar(share)}[/]", f"{share:4.0%}")
     return [overall, bars] if bars.row_count else [overall]
 
 
@@ -126,15 +133,23 @@ def bar(share: float) -> str:
 def progress_line(config: Config, values: dict[str, Any]) -> str:
     """Return the most telling metrics in one line."""
     parts = [
-        f"{values['steps'] / config.steps:4.0%}",
+        f"{min(values['steps'] / config.steps, 1):4.0%}",
         f"{values['steps']:,} steps",
         f"{values['steps_per_second']:,}/s",
-        f"online success {values.get('episode/success', 0):.2f}",
-        f"subpolicy success {values.get('subpolicy/success', 0):.2f}",
     ]
-    if "mask/accuracy" in values and config.mask == "learned":
-        parts.append(f"mask accuracy {values['mask/accuracy']:.2f}")
+    shown = [("online success", "episode/success"), ("subpolicy success", "subpolicy/success")]
+    if config.mask == "learned":
+        shown.append(("mask accuracy", "mask/accuracy"))
+    parts += [f"{title} {values[name]:.2f}" for title, name in shown if name in values]
     return "  ".join(parts)
+
+
+def say(text: str) -> None:
+    """Print a line; nobody listening is no reason to stop."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def success_line(result: dict[str, Any]) -> str:
@@ -146,10 +161,10 @@ def success_line(result: dict[str, Any]) -> str:
     )
 
 
-def evaluation_table(result: dict[str, Any], milestones: tuple[str, ...]) -> str:
+def evaluation_table(result: dict[str, Any], milestones: tuple[str, ...], is_masked: bool) -> str:
     """Return an evaluation as lines: the success rate, the mask, and each milestone's coverage."""
     lines = [success_line(result)]
-    if "mask/accuracy" in result:
+    if is_masked:
         lines.append(
             f"mask accuracy {result['mask/accuracy']:.1%}, overpruned"
             f" {result.get('mask/overpruned', 0):.1%}, underpruned"

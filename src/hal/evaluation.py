@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
 
 from hal.agent.build import Agent
 from hal.config import GREEDY, MOST_LANES, MOST_SEEDS, Exploration
@@ -42,6 +43,17 @@ class Episodes:
         }
 
 
+def check_env(env: GridVectorEnv, milestones: tuple[str, ...]) -> None:
+    """Refuse an environment that an agent cannot be evaluated in."""
+    if not isinstance(env, VectorEnv):
+        raise ValueError(f"{type(env).__name__} has no lanes; legal: a vector environment")
+    if env.metadata.get("autoreset_mode") is not AutoresetMode.NEXT_STEP:
+        raise ValueError("the environment's autoreset_mode; legal: next-step")
+    if env.milestones != milestones:
+        names = ", ".join(env.milestones)
+        raise ValueError(f"milestones {names}; legal: the agent's, {', '.join(milestones)}")
+
+
 def evaluate(
     agent: Agent | Policy,
     env: GridVectorEnv | None = None,
@@ -58,6 +70,8 @@ def evaluate(
     if env is None:
         options = replace(agent.config.env_options(), max_steps=None, reward="sparse")
         env = GridVectorEnv(num_envs=num_episodes, **asdict(options))
+    else:
+        check_env(env, agent.milestones)
     policy = Policy(agent, explore, seed)
     obs, info = env.reset(seed=seed)
     active = np.arange(env.num_envs)

@@ -69,7 +69,7 @@ def play_by_hand(env: GridEnv, seed: int | None, keys: Iterable[str], show: Show
 
 def play_in_window(env: GridEnv, seed: int | None) -> None:
     """Let a person play in a window."""
-    window = _open_window()
+    window = _open_window("--text plays in the terminal")
 
     def show(frame: Frame, text: str) -> None:
         window.show(_with_text_below(draw(frame), text))
@@ -114,7 +114,7 @@ def show_episode(
     """
     if mp4 is not None:
         find_ffmpeg()  # rather now than after the episode
-    window = _open_window() if in_window else None
+    window = _open_window("the terminal shows it too, see --help") if in_window else None
     shown: list[Frame] = []
     for frame in frames:
         shown.append(frame)
@@ -143,10 +143,10 @@ def script(env: GridEnv, seed: int | None) -> Iterator[Frame]:
     yield from play_episode(env)
 
 
-def _open_window() -> Window:
+def _open_window(otherwise: str) -> Window:
     window = Window()
     if not window.has_screen():
-        raise ValueError("there is no screen for a window; --text plays in the terminal")
+        raise ValueError(f"there is no screen for a window; {otherwise}")
     return window
 
 

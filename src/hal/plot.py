@@ -4,6 +4,7 @@ Runs that differ in nothing but their seeds are a group; a group is a curve.
 """
 
 import math
+import sys
 from collections import defaultdict
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -100,14 +101,18 @@ def read_groups(paths: list[Path]) -> dict[str, list[Group]]:
         raise ValueError(f"there are no runs in {where}")
     members: dict[Config, dict[int, tuple[Path, Lines]]] = defaultdict(dict)
     for folder in folders.values():
-        config, lines = load_config(folder), read_metrics(folder)
+        try:
+            config, lines = load_config(folder), read_metrics(folder)
+        except ValueError as error:
+            print(f"hal: left out: {error}", file=sys.stderr)
+            continue
         if not lines:
             continue
         seeds = members[replace(config, seed=0, device="cpu")]
         if config.seed in seeds:
             # Counted twice, it would make the interval narrower than it is.
             other = seeds[config.seed][0]
-            raise ValueError(f"{other} and {folder} have the same config and seed; plot one")
+            print(f"hal: left out: {other}, as {folder} is the same once more", file=sys.stderr)
         seeds[config.seed] = folder, lines
     if not members:
         raise ValueError(f"the runs in {where} have no metrics yet")

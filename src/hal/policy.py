@@ -26,11 +26,16 @@ class Policy:
         self.milestones = agent.milestones
         self.explore = explore
         self._rng = np.random.default_rng(seed)
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget what was pursued: new episodes begin on all lanes."""
         self._lanes: SubtaskState | None = None
+
+    def reset(self, lanes: np.ndarray | None = None) -> None:
+        """Forget what was pursued: new episodes begin on these lanes, a mask, or on all."""
+        if lanes is None or self._lanes is None:
+            self._lanes = None
+        else:
+            self._lanes.subtask[lanes] = NONE
+            self._lanes.steps[lanes] = 0
+            self._lanes.failed[lanes] = False
 
     @property
     def subtasks(self) -> list[str | None]:

@@ -3,12 +3,11 @@
 import json
 import shlex
 import shutil
-import signal
-import threading
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +18,6 @@ from filelock import FileLock, Timeout
 from hal.agent.networks import device_of
 from hal.checkpoint import (
     CHECKPOINTS,
-    DamagedError,
     checkpoints_of,
     load_checkpoint,
     load_config,
@@ -29,21 +27,24 @@ from hal.checkpoint import (
     write_text,
 )
 from hal.config import Config
-from hal.display import Display, success_line
+from hal.display import Display, say, success_line
+from hal.errors import DamagedError, FailedError, StoppedError, how_to_go_on
 from hal.evaluation import evaluate
 from hal.policy import Policy
+from hal.signals import Signals
 from hal.sinks import Sinks
 from hal.training import Training
 
-EVALUATION, FAILURE, LOCK = "evaluation.json", "failure.txt", "run.lock"
+EVALUATION, FAILURE, KEEPING = "evaluation.json", "failure.txt", "keeping.json"
+LOCK = "run.lock"
 
 
 @dataclass(frozen=True)
 class Keeping:
-    """How a run is kept; nothing here changes what it learns."""
+    """How a run is kept and judged; nothing here changes what it learns."""
 
     num_episodes: int = 200  # of the final evaluation
-    checkpoint_seconds: float = 60.0  # between two checkpoints
+    checkpoint_seconds: float = 60.0  # CPU time between two checkpoints
     use_wandb: bool = False
 
     def __post_init__(self) -> None:
@@ -52,23 +53,6 @@ class Keeping:
             raise ValueError(f"checkpoint-seconds {self.checkpoint_seconds}; legal: from 0")
         if self.use_wandb and find_spec("wandb") is None:
             raise ValueError('--wandb needs Weights & Biases: pip install "hal[wandb]"')
-
-
-class StoppedError(Exception):
-    """Somebody stopped the run; it can go on."""
-
-    def __init__(self, folder: Path, num_steps: int, code: int) -> None:
-        super().__init__(f"stopped after {num_steps:,} steps; {how_to_go_on(folder)}")
-        self.code = code
-
-
-class FailedError(Exception):
-    """The machine failed the run; its checkpoints are whole."""
-
-
-def how_to_go_on(folder: Path) -> str:
-    """Return the command that resumes a run, in words."""
-    return f"go on with: hal train --resume {shlex.quote(str(folder))}"
 
 
 def new_folder(config: Config) -> Path:
@@ -83,23 +67,39 @@ def run_training(config: Config, folder: Path, keeping: Keeping) -> dict[str, An
     device_of(config.device)
     if folder.exists():
         raise ValueError(f"{folder} exists already; take another one, or {how_to_go_on(folder)}")
+    training = Training(config)
     folder.mkdir(parents=True)
     save_config(config, folder)
+    write_text(folder / KEEPING, json.dumps(asdict(keeping)) + "\n")
     with locked(folder):
-        return _go_on(Training(config), folder, keeping)
+        return _go_on(training, folder, keeping)
 
 
-def resume_training(folder: Path, keeping: Keeping) -> dict[str, Any]:
-    """Go on with a run from its newest whole checkpoint, or from its start; see it through."""
+def resume_training(folder: Path, **changes: Any) -> dict[str, Any]:
+    """Go on with a run from its newest whole checkpoint, or from its start; see it through.
+
+    It is kept and judged as it was to be, but for what `changes` says of its `Keeping`.
+    """
     config = load_config(folder)
     device_of(config.device)
     with locked(folder):
         if (folder / EVALUATION).exists():
+            shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
             raise ValueError(f"{folder} is done; see it with: hal eval {shlex.quote(str(folder))}")
+        keeping = Keeping(**{**_read_keeping(folder), **changes})
         training = Training(config)
         _load_newest(training, folder)
         (folder / FAILURE).unlink(missing_ok=True)
         return _go_on(training, folder, keeping)
+
+
+def _read_keeping(folder: Path) -> dict[str, Any]:
+    try:
+        values: dict[str, Any] = json.loads((folder / KEEPING).read_text(encoding="utf-8"))
+        Keeping(**values)
+    except (OSError, ValueError, TypeError) as error:
+        raise ValueError(f"{folder / KEEPING} is damaged: {error}") from error
+    return values
 
 
 @contextmanager
@@ -113,88 +113,73 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _load_newest(training: Training, folder: Path) -> None:
+    """Load the newest whole checkpoint; damaged ones are told and given up."""
     paths = checkpoints_of(folder)
-    for path in paths:
+    for number, path in enumerate(paths, start=1):
         try:
             load_checkpoint(training, path)
         except DamagedError as error:
-            print(f"hal: {error}; trying the one before", flush=True)
+            rest = "trying the one before" if number < len(paths) else "there is no other one"
+            print(f"hal: {error}; {rest}", file=sys.stderr)
         else:
+            for damaged in paths[: number - 1]:
+                shutil.rmtree(damaged, ignore_errors=True)
             return
     if paths:
         raise ValueError(f"{folder} has no whole checkpoint; start anew with `hal train`")
 
 
 def _go_on(training: Training, folder: Path, keeping: Keeping) -> dict[str, Any]:
-    """Train to the end, then evaluate; a checkpoint is there whatever happens."""
-    try:
-        _train(training, folder, keeping)
-        result = _finish(training, folder, keeping)
-    except KeyboardInterrupt:
-        raise StoppedError(folder, training.agent.num_steps, 130) from None
-    except OSError as error:
-        _note_failure(folder, str(error))
-        raise FailedError(f"{error}; {how_to_go_on(folder)}") from error
-    except (StoppedError, ValueError):
-        raise
-    except Exception as error:
-        _note_failure(folder, repr(error))
-        raise
-    return result
+    """Train to the end, then evaluate; whatever happens, the run can go on."""
+    with Signals() as signals:
+        try:
+            _train(training, folder, keeping, signals)
+            signals.is_patient = False
+            return _finish(training, folder, keeping)
+        except KeyboardInterrupt:
+            raise StoppedError(folder, training.agent.num_steps, signals.code) from None
+        except OSError as error:
+            _note_failure(folder, str(error))
+            raise FailedError(f"{error}; {how_to_go_on(folder)}") from error
+        except Exception as error:
+            _note_failure(folder, repr(error))
+            raise
 
 
-def _train(training: Training, folder: Path, keeping: Keeping) -> None:
-    sinks = Sinks(folder, training.config, training.agent.num_steps, keeping.use_wandb)
-    next_checkpoint = time.monotonic() + keeping.checkpoint_seconds
+def _train(training: Training, folder: Path, keeping: Keeping, signals: Signals) -> None:
+    """Train to the end; a checkpoint is left there, or where somebody stopped it."""
+    agent = training.agent
+    sinks = Sinks(folder, training.config, agent.num_steps, keeping.use_wandb)
+    next_checkpoint = training.cpu_seconds + keeping.checkpoint_seconds
     start = time.process_time() - training.cpu_seconds
     try:
-        display = Display(training.config, folder, training.agent.num_steps)
-        with noticing_signals() as noticed, display:
+        with Display(training.config, agent.milestones, folder, agent.num_steps) as display:
             while not training.is_done:
                 training.step()
                 metrics = training.report()
                 if metrics is not None:
                     others = time.process_time() - start - training.cpu_seconds
                     sinks.write({**metrics, "keeping_seconds": round(others, 3)})
-                display.show(training.agent.num_steps, metrics)
-                if noticed or time.monotonic() >= next_checkpoint:
+                display.show(agent.num_steps, metrics)
+                is_stopped = signals.noticed is not None
+                if is_stopped or training.is_done or training.cpu_seconds >= next_checkpoint:
+                    sinks.sync()
                     save_checkpoint(training, folder)
-                    next_checkpoint = time.monotonic() + keeping.checkpoint_seconds
-                if noticed:
-                    raise StoppedError(folder, training.agent.num_steps, 128 + noticed[0])
+                    next_checkpoint = training.cpu_seconds + keeping.checkpoint_seconds
+                if is_stopped:
+                    raise KeyboardInterrupt
     finally:
         sinks.close()
-
-
-@contextmanager
-def noticing_signals() -> Iterator[list[int]]:
-    """Give a list that a request to stop is added to; a second one interrupts at once."""
-    noticed: list[int] = []
-
-    def notice(number: int, _: object) -> None:
-        if noticed:
-            raise KeyboardInterrupt
-        noticed.append(number)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield noticed  # signals are not for others
-        return
-    before = {number: signal.signal(number, notice) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield noticed
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _finish(training: Training, folder: Path, keeping: Keeping) -> dict[str, Any]:
     """Keep the agent, evaluate it, and let go of what was only there to go on."""
     save_agent(training.agent, folder)
-    print(f"evaluating {keeping.num_episodes} episodes", flush=True)
+    say(f"evaluating {keeping.num_episodes} episodes")
     result = evaluate_policy(Policy(training.agent), keeping.num_episodes)
     write_text(folder / EVALUATION, json.dumps(result, indent=2) + "\n")
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
-    print(f"{success_line(result)}; see {folder}")
+    say(f"{success_line(result)}; see {folder}")
     return result
 
 

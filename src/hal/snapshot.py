@@ -57,6 +57,7 @@ def restore(owner: Any, path: str, parts: Parts) -> None:
         elif isinstance(item, torch.optim.Optimizer):
             _restore_optimizer(item, _below(at, parts.tensors))
         elif isinstance(item, Tensor):
+            _check_shape(item.shape, parts.tensors[at].shape, at)
             item.copy_(parts.tensors[at])
         elif isinstance(item, np.ndarray):
             _fill(item, parts.arrays[at], at)
@@ -81,9 +82,13 @@ def _is_of_arrays(item: Any) -> bool:
 
 
 def _fill(target: np.ndarray, saved: np.ndarray, path: str) -> None:
-    if saved.shape != target.shape:  # or it would be broadcast
-        raise ValueError(f"{path} has shape {saved.shape}, not {target.shape}")
+    _check_shape(target.shape, saved.shape, path)
     target[...] = saved
+
+
+def _check_shape(wanted: tuple[int, ...], saved: tuple[int, ...], path: str) -> None:
+    if saved != wanted:  # or it would be broadcast
+        raise ValueError(f"{path} has shape {tuple(saved)}, not {tuple(wanted)}")
 
 
 def _below(path: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -4,9 +4,10 @@ import numpy as np
 import torch
 
 from hal.agent.losses import q_loss
+from hal.agent.meta_replay import MetaReplay
 from hal.agent.networks import DuelingValues, Encoder, Learner, Target
 from hal.agent.priorities import Priorities
-from hal.agent.replay import NONE, MetaReplay, Obs
+from hal.agent.replay import NONE, Obs
 from hal.config import Config
 
 

@@ -1,7 +1,7 @@
-"""Experience: rows of steps per lane, and the meta-controller's transitions.
+"""Experience: rows of steps per lane, in a ring of plain arrays.
 
-Both are rings of plain arrays. A row holds the observation before a step and what the step did; the
-observation after it is the lane's next row, also at an episode's end (next-step autoreset).
+A row holds the observation before a step and what the step did; the observation after it is the
+lane's next row, also at an episode's end (next-step autoreset).
 """
 
 from typing import NamedTuple
@@ -10,7 +10,7 @@ import numba
 import numpy as np
 
 from hal.agent.networks import Encoder
-from hal.agent.priorities import Draw, Priorities
+from hal.agent.priorities import Priorities
 from hal.config import Config
 
 Obs = dict[str, np.ndarray]
@@ -252,72 +252,6 @@ class Events:
                 and self.rows[milestone, self.gone[milestone] % self.capacity] < oldest
             ):
                 self.gone[milestone] += 1
-
-
-class MetaReplay:
-    """A ring of the meta-controller's transitions."""
-
-    KEPT = (
-        "image",
-        "inventory",
-        "next_image",
-        "next_inventory",
-        "next_mask",
-        "subtask",
-        "reward",
-        "discount",
-        "lower_bound",
-        "num_added",
-        "priorities",
-    )
-
-    def __init__(
-        self,
-        capacity: int,
-        encoder: Encoder,
-        num_milestones: int,
-        priorities: Priorities | None = None,
-    ) -> None:
-        self.capacity = capacity
-        self.priorities = priorities
-        self.image = np.zeros((capacity, *encoder.view), dtype=np.uint8)
-        self.inventory = np.zeros((capacity, encoder.num_counts), dtype=np.int16)
-        self.next_image = np.zeros_like(self.image)
-        self.next_inventory = np.zeros_like(self.inventory)
-        self.next_mask = np.zeros((capacity, num_milestones), dtype=np.bool_)
-        self.subtask = np.zeros(capacity, dtype=np.int64)
-        self.reward = np.zeros(capacity, dtype=np.float32)
-        self.discount = np.zeros(capacity, dtype=np.float32)
-        self.lower_bound = np.full(capacity, -np.inf, dtype=np.float32)  # a return that was had
-        self.num_added = 0
-
-    def __len__(self) -> int:
-        """Return how many transitions can be drawn."""
-        return min(self.num_added, self.capacity)
-
-    def add(self, **fields: np.ndarray) -> np.ndarray:
-        """Write a batch of transitions; return their numbers."""
-        size = len(fields["subtask"])
-        numbers = self.num_added + np.arange(size)
-        at = numbers % self.capacity
-        for name, values in fields.items():
-            getattr(self, name)[at] = values
-        self.lower_bound[at] = -np.inf
-        self.num_added += size
-        if self.priorities is not None:
-            self.priorities.open(at)
-        return numbers
-
-    def bound(self, numbers: list[int], value: float) -> None:
-        """Bound the value of transitions from below, as far as they are still there."""
-        oldest = self.num_added - self.capacity
-        self.lower_bound[[n % self.capacity for n in numbers if n >= oldest]] = value
-
-    def draw(self, size: int, beta: float, rng: np.random.Generator) -> Draw:
-        """Draw transitions: by priority, or each as likely."""
-        if self.priorities is not None:
-            return self.priorities.draw(size, beta, rng)
-        return Draw(rng.integers(len(self), size=size), np.ones(size, dtype=np.float32))
 
 
 @numba.njit(cache=True)
