@@ -1,6 +1,5 @@
 """Every command through its real entry point."""
 
-import json
 import os
 import pty
 import select
@@ -125,34 +124,6 @@ def test_without_a_screen_the_way_out_is_named() -> None:
     result = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     assert result.returncode == 2
     assert "there is no screen for a window; --text plays in the terminal" in result.stderr
-
-
-def test_train_writes_metrics_and_a_greedy_evaluation(tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    arguments = ["train", "log", "--steps", "6000", "--episodes", "20", "--out", str(out)]
-    result = run(*arguments)
-    assert result.returncode == 0, result.stderr
-    assert "greedy success" in result.stdout
-    lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
-    assert lines[-1]["steps"] >= 6000
-    assert [line["steps"] for line in lines] == sorted({line["steps"] for line in lines})
-    evaluation = json.loads((out / "evaluation.json").read_text())
-    assert evaluation["episodes"] == 20
-    assert (
-        0 <= evaluation["success_low"] <= evaluation["success"] <= evaluation["success_high"] <= 1
-    )
-    assert evaluation["coverage/log"] == evaluation["success"]
-    shown = run("eval", str(out), "--episodes", "20", "--json")
-    assert json.loads(shown.stdout) == evaluation, "the same agent, the same fresh episodes"
-    shown = run("eval", str(out), "--episodes", "30")
-    assert "30 episodes" in shown.stdout
-    assert "mask accuracy" in shown.stdout
-    assert shown.stdout.splitlines()[-1].startswith("log ")
-    before = (out / "metrics.jsonl").read_bytes()
-    again = run(*arguments)
-    assert again.returncode == 2
-    assert "exists already" in again.stderr
-    assert (out / "metrics.jsonl").read_bytes() == before
 
 
 @pytest.mark.parametrize(

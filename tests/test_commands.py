@@ -66,6 +66,8 @@ def test_a_run_leaves_what_it_should(folder: Path) -> None:
         "weights.safetensors",
     }
     lines = read_metrics(run)
+    assert lines[-1]["steps"] >= 4000
+    assert [line["steps"] for line in lines] == sorted({line["steps"] for line in lines})
     events = EventAccumulator(str(run / "tensorboard"))
     events.Reload()
     for name in ("steps", "mask/accuracy", "subpolicy/success/log"):
@@ -78,6 +80,13 @@ def test_eval(folder: Path) -> None:
     run = str(runs_of(folder)[0])
     kept = json.loads((Path(run) / "evaluation.json").read_text())
     assert json.loads(hal("eval", run, "--episodes", "5", "--json")) == kept
+    assert kept["episodes"] == 5
+    assert 0 <= kept["success_low"] <= kept["success"] <= kept["success_high"] <= 1
+    assert kept["coverage/wood"] == kept["success"]
+    lines = hal("eval", run, "--episodes", "3").splitlines()
+    assert "3 episodes" in lines[0]
+    assert lines[1].startswith("mask accuracy")
+    assert lines[-1].startswith("wood ")
 
 
 def test_runs(folder: Path) -> None:
