@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save
 
-from hal.checkpoint import CONFIG, PRETRAINED, WEIGHTS, load, write_text, write_whole
+from hal.checkpoint import CONFIG, PRETRAINED, load, load_weights, save_weights, write_text
 from hal.presets import make_config
 from hal.run import EVALUATION, Keeping, evaluate_policy, run_training
 
@@ -23,9 +22,9 @@ def pack(run: Path, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {
         name: tensor.to(torch.float16) if tensor.is_floating_point() else tensor
-        for name, tensor in load_file(run / WEIGHTS).items()
+        for name, tensor in load_weights(run).items()
     }
-    write_whole(folder / WEIGHTS, lambda part: part.write_bytes(save(tensors)))
+    save_weights(tensors, folder)
     write_text(folder / CONFIG, (run / CONFIG).read_text())
     result = evaluate_policy(load(folder), num_episodes=200)
     write_text(folder / EVALUATION, json.dumps(result, indent=2) + "\n")

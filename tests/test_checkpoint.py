@@ -66,7 +66,8 @@ def test_damage_is_told_and_nothing_is_executed(tmp_path: Path) -> None:
     saved(tmp_path)
     weights, config = tmp_path / WEIGHTS, tmp_path / CONFIG
     whole, text = weights.read_bytes(), config.read_text()
-    for bad in (b"", whole[:1000], pickle.dumps({"controller": print})):
+    flipped = whole[:-1000] + bytes([whole[-1000] ^ 4]) + whole[-999:]
+    for bad in (b"", whole[:1000], flipped, pickle.dumps({"controller": print})):
         weights.write_bytes(bad)
         with pytest.raises(ValueError, match="is damaged"):
             load_agent(tmp_path)

@@ -12,11 +12,12 @@ import shutil
 import tomllib
 import zipfile
 from collections.abc import Callable
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save
@@ -33,6 +34,7 @@ from hal.training import Training
 CONFIG, WEIGHTS, CHECKPOINTS = "config.toml", "weights.safetensors", "checkpoints"
 TENSORS, ARRAYS, VALUES, SUMS = "tensors.safetensors", "arrays.npz", "values.json", "sums.json"
 PRETRAINED = Path(__file__).parent / "pretrained"  # runs' folders, by task
+SUM = "sha256"  # of all other weights
 NUM_KEPT = 2  # checkpoints
 ROOT = "run"  # what the names in a checkpoint begin with
 
@@ -79,7 +81,33 @@ def load_config(folder: Path) -> Config:
 
 def save_agent(agent: Agent, folder: Path) -> None:
     """Write an agent's weights."""
-    write_whole(folder / WEIGHTS, lambda part: part.write_bytes(_packed(agent.weights())))
+    save_weights(agent.weights(), folder)
+
+
+def save_weights(tensors: dict[str, Tensor], folder: Path) -> None:
+    """Write weights with their checksum among them."""
+    packed = _packed({**tensors, SUM: _checksum(tensors)})
+    write_whole(folder / WEIGHTS, lambda part: part.write_bytes(packed))
+
+
+def load_weights(folder: Path) -> dict[str, Tensor]:
+    """Read weights, or say what is wrong with them."""
+    path = folder / WEIGHTS
+    if not path.is_file():
+        raise ValueError(f"{folder} has no {WEIGHTS}: the run is not finished")
+    try:
+        tensors = load_tensors(path.read_bytes())
+        is_whole = tensors.pop(SUM).equal(_checksum(tensors))
+    except (SafetensorError, OSError, KeyError) as error:
+        raise DamagedError(f"{path} is damaged: {error}") from error
+    if not is_whole:
+        raise DamagedError(f"{path} is damaged: its checksum is wrong")
+    return tensors
+
+
+def _checksum(tensors: dict[str, Tensor]) -> Tensor:
+    digest = hashlib.sha256(_packed(tensors)).digest()
+    return torch.frombuffer(bytearray(digest), dtype=torch.uint8)
 
 
 def load(folder: Path | str) -> Policy:
@@ -104,20 +132,16 @@ def load_by_name(name: str) -> Policy:
 def load_agent(folder: Path) -> Agent:
     """Return a run's agent; it has no experience to learn from."""
     config = load_config(folder)
-    path = folder / WEIGHTS
-    if not path.is_file():
-        raise ValueError(f"{folder} has no {WEIGHTS}: the run is not finished")
-    try:
-        tensors = load_tensors(path.read_bytes())
-    except (SafetensorError, OSError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
+    if config.device == "cuda":  # whoever trained it had one; acting takes any
+        config = replace(config, device="auto")
+    tensors = load_weights(folder)
     env = GridVectorEnv(num_envs=1, **asdict(config.env_options()))
     try:
         agent = make_agent(config, env, int(tensors["background"]))
         agent.load_weights(tensors)
     except (KeyError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
-        raise ValueError(f"{path} does not fit its {CONFIG}: {reason}") from error
+        raise DamagedError(f"{folder / WEIGHTS} does not fit its {CONFIG}: {reason}") from error
     return agent
 
 
