@@ -69,8 +69,8 @@ def run_training(config: Config, folder: Path, keeping: Keeping) -> dict[str, An
         raise ValueError(f"{folder} exists already; take another one, or {how_to_go_on(folder)}")
     training = Training(config)
     folder.mkdir(parents=True)
-    save_config(config, folder)
     write_text(folder / KEEPING, json.dumps(asdict(keeping)) + "\n")
+    save_config(config, folder)  # the last: what has a config is a run
     with locked(folder):
         return _go_on(training, folder, keeping)
 
