@@ -5,10 +5,13 @@ What a command needs beyond its options it imports itself: torch alone takes sec
 
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr
+from functools import partial, wraps
+from io import StringIO
 from itertools import count, islice
 from json import dumps
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 from rich.console import Console
@@ -240,28 +243,57 @@ def tasks() -> None:
         print(f"{task:15} {env_id:30} {len(env.milestones):2} milestones")
 
 
+def parsed(arguments: list[str]) -> Callable[[], None]:
+    """Return what a command line asks for; what is wrong with it is a ValueError of one line."""
+    default = defaults_of(arguments[1:]) if arguments[:1] == ["train"] else Config()
+    commands: dict[str, Callable[..., None]] = {
+        "train": train_from(default),
+        "eval": evaluate,
+        "watch": watch,
+        "plot": plot,
+        "runs": runs,
+        "play": play,
+        "methods": methods,
+        "tasks": tasks,
+    }
+    errors = StringIO()
+    try:
+        with redirect_stderr(errors):
+            command: Callable[[], None] = tyro.extras.subcommand_cli_from_dict(
+                {name: _later(command) for name, command in commands.items()},
+                prog="hal",
+                description="Hierarchical Affordance Learning.",
+            )
+    except SystemExit as stop:
+        if stop.code:
+            raise ValueError(_one_line(errors.getvalue())) from None
+        raise
+    return command
+
+
+def _later(command: Callable[..., None]) -> Callable[..., Callable[[], None]]:
+    """Return a command that only takes its options, to be called once more."""
+
+    @wraps(command)
+    def take(*values: Any, **options: Any) -> Callable[[], None]:
+        return partial(command, *values, **options)
+
+    return take
+
+
+def _one_line(box: str) -> str:
+    """Return the text of a framed message, without its title and its last line, the way to help."""
+    lines = [line.strip("│ ") for line in box.splitlines() if line.startswith("│")]
+    return " ".join(line for line in lines if line.strip("─") and "full helptext" not in line)
+
+
 def main() -> None:
     """Run the command; bad input ends with one line and exit code 2, a fault with 1."""
-    arguments = sys.argv[1:]
-    if arguments == ["--version"]:
+    if sys.argv[1:] == ["--version"]:
         print(f"hal {__version__}")
         return
     try:
-        default = defaults_of(arguments[1:]) if arguments[:1] == ["train"] else Config()
-        tyro.extras.subcommand_cli_from_dict(
-            {
-                "train": train_from(default),
-                "eval": evaluate,
-                "watch": watch,
-                "plot": plot,
-                "runs": runs,
-                "play": play,
-                "methods": methods,
-                "tasks": tasks,
-            },
-            prog="hal",
-            description="Hierarchical Affordance Learning.",
-        )
+        parsed(sys.argv[1:])()
     except StoppedError as stop:
         print(f"hal: {stop}", file=sys.stderr)
         sys.exit(stop.code)
