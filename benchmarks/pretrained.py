@@ -6,7 +6,8 @@ from typing import Any
 
 import torch
 
-from hal.checkpoint import CONFIG, PRETRAINED, load, load_weights, save_weights, write_text
+from hal.checkpoint import CONFIG, PRETRAINED, load, load_weights, save_weights
+from hal.files import write_text
 from hal.presets import make_config
 from hal.run import EVALUATION, Keeping, evaluate_policy, run_training
 

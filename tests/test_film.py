@@ -139,7 +139,7 @@ def test_an_error_leaves_all_as_it_was(
         assert part.stat().st_size > 1000
         raise OSError(f"{path} cannot be written")
 
-    monkeypatch.setattr("hal.envs.film.os.replace", fail)
+    monkeypatch.setattr("hal.files.os.replace", fail)
     with pytest.raises(OSError, match="old cannot be written"):
         write(make_pictures(4), tmp_path / "old")
     assert [path.name for path in tmp_path.iterdir()] == ["old"]

@@ -7,11 +7,9 @@ their checksums, likewise.
 
 import hashlib
 import json
-import os
 import shutil
 import tomllib
 import zipfile
-from collections.abc import Callable
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +25,7 @@ from hal.agent.build import Agent, make_agent
 from hal.config import Config
 from hal.envs import GridVectorEnv
 from hal.errors import DamagedError
+from hal.files import all_or_nothing, flush, write_text
 from hal.policy import Policy
 from hal.snapshot import Parts, gather, restore
 from hal.training import Training
@@ -37,23 +36,6 @@ PRETRAINED = Path(__file__).parent / "pretrained"  # runs' folders, by task
 SUM = "sha256"  # of all other weights
 NUM_KEPT = 2  # checkpoints
 ROOT = "run"  # what the names in a checkpoint begin with
-
-
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file all or nothing."""
-    part = path.with_name(path.name + ".part")
-    try:
-        write(part)
-        _flush(part)
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file all or nothing."""
-    write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
 
 
 def save_config(config: Config, folder: Path) -> None:
@@ -87,7 +69,8 @@ def save_agent(agent: Agent, folder: Path) -> None:
 def save_weights(tensors: dict[str, Tensor], folder: Path) -> None:
     """Write weights with their checksum among them."""
     packed = _packed({**tensors, SUM: _checksum(tensors)})
-    write_whole(folder / WEIGHTS, lambda part: part.write_bytes(packed))
+    with all_or_nothing(folder / WEIGHTS) as part:
+        part.write_bytes(packed)
 
 
 def load_weights(folder: Path) -> dict[str, Tensor]:
@@ -147,26 +130,25 @@ def load_agent(folder: Path) -> Agent:
 
 def save_checkpoint(training: Training, folder: Path) -> None:
     """Write all of a run's state as its newest checkpoint, then forget all but the last two."""
-    parts = Parts()
-    gather(training, ROOT, parts)
     path = folder / CHECKPOINTS / f"step-{training.agent.num_steps:012d}"
+    if path.exists():  # it is the same: nothing but steps changes a run
+        return
     part = path.with_name(path.name + ".part")
     for left in path.parent.glob("*.part"):
         shutil.rmtree(left, ignore_errors=True)
     try:
         part.mkdir(parents=True)
+        parts = Parts()
+        gather(training, ROOT, parts)
         (part / TENSORS).write_bytes(_packed(parts.tensors))
         np.savez(part / ARRAYS, **parts.arrays)  # type: ignore[arg-type]  # its names are free
         (part / VALUES).write_text(json.dumps(parts.values), encoding="utf-8")
         sums = {name: _digest(part / name) for name in (TENSORS, ARRAYS, VALUES)}
         (part / SUMS).write_text(json.dumps(sums), encoding="utf-8")
         for name in (*sums, SUMS, "."):
-            _flush(part / name)
-        if path.exists():  # it is the same: nothing but steps changes a run
-            shutil.rmtree(part)
-        else:
-            part.rename(path)
-        _flush(path.parent)
+            flush(part / name)
+        part.rename(path)
+        flush(path.parent)
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
@@ -207,12 +189,3 @@ def _packed(tensors: dict[str, Tensor]) -> bytes:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _flush(path: Path) -> None:
-    """Bring a file or folder to the disk, so that not even a power cut undoes it."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

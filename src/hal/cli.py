@@ -19,6 +19,7 @@ from tyro.conf import Positional, arg
 
 from hal import ENV_IDS, GridEnv, __version__
 from hal.config import Config
+from hal.envs.options import check_whole_number
 from hal.errors import FailedError, StoppedError
 from hal.presets import METHODS, make_config
 
@@ -143,8 +144,7 @@ def watch(
     from hal.watch import env_of, episode
 
     for name, value in (("episodes", episodes), ("max-steps", max_steps)):
-        if value < 1:
-            raise ValueError(f"{name} {value}; legal: whole numbers from 1")
+        check_whole_number(name, value, 1)
     for option, path in (("--gif", gif), ("--mp4", mp4)):
         if path is not None:
             check_folder(option, path)

@@ -1,7 +1,7 @@
 """Everything that can be set about a run."""
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any
 
 from tyro.conf import Positional, arg
@@ -197,6 +197,10 @@ class Config:
             max_steps=self.horizon,
             reward=self.reward,
         )
+
+    def play_options(self) -> Options:
+        """Return what it is made with to judge or watch an agent: the game to its full length."""
+        return replace(self.env_options(), max_steps=None, reward="sparse")
 
     def is_due(self, every: int, num_vector_steps: int) -> bool:
         """Tell whether so many environment steps have passed, to a step of all lanes."""

@@ -1,6 +1,6 @@
 """Episodes of an agent that does not learn: success, length, coverage."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -68,8 +68,7 @@ def evaluate(
     """
     agent = agent.agent if isinstance(agent, Policy) else agent
     if env is None:
-        options = replace(agent.config.env_options(), max_steps=None, reward="sparse")
-        env = GridVectorEnv(num_envs=num_episodes, **asdict(options))
+        env = GridVectorEnv(num_envs=num_episodes, **asdict(agent.config.play_options()))
     else:
         check_env(env, agent.milestones)
     policy = Policy(agent, explore, seed)

@@ -7,7 +7,6 @@ import math
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,9 @@ from rich.table import Table
 from rich.text import Text
 from scipy.stats import t as student
 
-from hal.checkpoint import load_config, write_whole
+from hal.checkpoint import load_config
 from hal.config import Config
+from hal.files import all_or_nothing
 from hal.log import read_metrics
 from hal.presets import METHODS
 from hal.runs import find_runs
@@ -179,7 +179,8 @@ def plot_runs(paths: list[Path], out: Path) -> list[Path]:
             for suffix in suffixes:
                 files.append(out.with_name(name + suffix))
                 # What is written first has another suffix, so the format is told.
-                write_whole(files[-1], partial(figure.savefig, format=suffix[1:], dpi=300))
+                with all_or_nothing(files[-1]) as part:
+                    figure.savefig(part, format=suffix[1:], dpi=300)
     return files
 
 

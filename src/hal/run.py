@@ -24,12 +24,13 @@ from hal.checkpoint import (
     save_agent,
     save_checkpoint,
     save_config,
-    write_text,
 )
 from hal.config import Config
 from hal.display import Display, say, success_line
+from hal.envs.options import check_whole_number
 from hal.errors import DamagedError, FailedError, StoppedError, how_to_go_on
 from hal.evaluation import evaluate
+from hal.files import write_text
 from hal.policy import Policy
 from hal.signals import Signals
 from hal.sinks import Sinks
@@ -48,7 +49,7 @@ class Keeping:
     use_wandb: bool = False
 
     def __post_init__(self) -> None:
-        check_episodes(self.num_episodes)
+        check_whole_number("episodes", self.num_episodes, 1)
         if not self.checkpoint_seconds >= 0:
             raise ValueError(f"checkpoint-seconds {self.checkpoint_seconds}; legal: from 0")
         if self.use_wandb and find_spec("wandb") is None:
@@ -192,7 +193,7 @@ def _note_failure(folder: Path, reason: str) -> None:
 
 def evaluate_policy(policy: Policy, num_episodes: int) -> dict[str, Any]:
     """Return what a run was and how its agent does, greedily and in fresh episodes."""
-    check_episodes(num_episodes)
+    check_whole_number("episodes", num_episodes, 1)
     config = policy.config
     return {
         "task": config.task,
@@ -203,9 +204,3 @@ def evaluate_policy(policy: Policy, num_episodes: int) -> dict[str, Any]:
         "episodes": num_episodes,
         **evaluate(policy, num_episodes=num_episodes).summary(policy.milestones),
     }
-
-
-def check_episodes(num_episodes: int) -> None:
-    """Refuse to evaluate nothing."""
-    if num_episodes < 1:
-        raise ValueError(f"episodes {num_episodes}; legal: whole numbers from 1")

@@ -12,8 +12,8 @@ from tensorboard.compat.proto.event_pb2 import Event, SessionLog
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.record_writer import RecordWriter
 
-from hal.checkpoint import write_text
 from hal.config import Config
+from hal.files import write_text
 from hal.log import METRICS, read_metrics
 
 
@@ -26,7 +26,6 @@ class Sinks:
         write_text(folder / METRICS, "".join(json.dumps(line) + "\n" for line in kept))
         self._file = (folder / METRICS).open("a", encoding="utf-8")
         self._events = _new_events(folder / "tensorboard", num_steps)
-        self._records = RecordWriter(self._events)
 
     def write(self, metrics: dict[str, Any]) -> None:
         """Take one line of metrics."""
@@ -35,7 +34,7 @@ class Sinks:
         values = [Summary.Value(tag=name, simple_value=value) for name, value in metrics.items()]
         summary = Summary(value=values)
         event = Event(wall_time=time.time(), step=metrics["steps"], summary=summary)
-        self._records.write(event.SerializeToString())
+        self._events.write(event.SerializeToString())
         self._events.flush()
         if self._wandb is not None:
             self._wandb.log(metrics, step=metrics["steps"])
@@ -52,18 +51,17 @@ class Sinks:
             self._wandb.finish()
 
 
-def _new_events(folder: Path, num_steps: int) -> Any:
+def _new_events(folder: Path, num_steps: int) -> RecordWriter:
     """Begin a file of TensorBoard's; what earlier ones have beyond these steps is forgotten."""
     folder.mkdir(exist_ok=True)
     is_first = not any(folder.iterdir())
-    file = (folder / f"events.out.tfevents.{time.time_ns()}").open("wb")
-    records = RecordWriter(file)
+    records = RecordWriter((folder / f"events.out.tfevents.{time.time_ns()}").open("wb"))
     records.write(Event(wall_time=time.time(), file_version="brain.Event:2").SerializeToString())
     if not is_first:
         start = SessionLog(status=SessionLog.START)
         event = Event(wall_time=time.time(), step=num_steps + 1, session_log=start)
         records.write(event.SerializeToString())
-    return file
+    return records
 
 
 def _begin_wandb(folder: Path, config: Config) -> Any:

@@ -12,6 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from hal.agent.networks import below, load_named, named
+
 
 @dataclass
 class Parts:
@@ -28,8 +30,7 @@ def gather(item: Any, path: str, parts: Parts) -> None:
         for name in item.KEPT:
             gather(getattr(item, name), f"{path}.{name}", parts)
     elif isinstance(item, nn.Module):
-        for name, tensor in item.state_dict().items():
-            parts.tensors[f"{path}.{name}"] = tensor
+        parts.tensors |= named(path, item)
     elif isinstance(item, torch.optim.Optimizer):
         for index, moments in item.state_dict()["state"].items():
             for name, tensor in moments.items():
@@ -53,9 +54,9 @@ def restore(owner: Any, path: str, parts: Parts) -> None:
         if hasattr(item, "KEPT"):
             restore(item, at, parts)
         elif isinstance(item, nn.Module):
-            item.load_state_dict(_below(at, parts.tensors))
+            load_named(at, item, parts.tensors)
         elif isinstance(item, torch.optim.Optimizer):
-            _restore_optimizer(item, _below(at, parts.tensors))
+            _restore_optimizer(item, below(at, parts.tensors))
         elif isinstance(item, Tensor):
             _check_shape(item.shape, parts.tensors[at].shape, at)
             item.copy_(parts.tensors[at])
@@ -89,11 +90,6 @@ def _fill(target: np.ndarray, saved: np.ndarray, path: str) -> None:
 def _check_shape(wanted: tuple[int, ...], saved: tuple[int, ...], path: str) -> None:
     if saved != wanted:  # or it would be broadcast
         raise ValueError(f"{path} has shape {tuple(saved)}, not {tuple(wanted)}")
-
-
-def _below(path: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    start = f"{path}."
-    return {name[len(start) :]: t for name, t in tensors.items() if name.startswith(start)}
 
 
 def _restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:

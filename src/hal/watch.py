@@ -1,7 +1,7 @@
 """Episodes of a trained agent, moment by moment, with what it believes."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 from hal.envs.render import Frame
 from hal.envs.single import GridEnv
@@ -10,8 +10,7 @@ from hal.policy import Policy
 
 def env_of(policy: Policy) -> GridEnv:
     """Return the environment an agent was trained for, with the game's full length."""
-    options = replace(policy.config.env_options(), max_steps=None, reward="sparse")
-    return GridEnv(**asdict(options))
+    return GridEnv(**asdict(policy.config.play_options()))
 
 
 def episode(policy: Policy, env: GridEnv, seed: int | None, max_steps: int) -> Iterator[Frame]:

@@ -144,9 +144,13 @@ def named(prefix: str, network: nn.Module) -> dict[str, Tensor]:
 
 def load_named(prefix: str, network: nn.Module, tensors: dict[str, Tensor]) -> None:
     """Set a network's weights from those under a prefix."""
+    network.load_state_dict(below(prefix, tensors))
+
+
+def below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return the tensors under a prefix, by the rest of their names."""
     start = f"{prefix}."
-    mine = {name[len(start) :]: t for name, t in tensors.items() if name.startswith(start)}
-    network.load_state_dict(mine)
+    return {name[len(start) :]: t for name, t in tensors.items() if name.startswith(start)}
 
 
 def device_of(name: str) -> torch.device:

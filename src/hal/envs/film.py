@@ -1,14 +1,15 @@
 """Many pictures as one file, a GIF or an MP4; `render.py` draws them."""
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from subprocess import PIPE, Popen
 
 import numpy as np
 from PIL import Image
+
+from hal.files import all_or_nothing
 
 FPS = 8
 LAST_PICTURE_MS = 2000  # the end stays long enough to be seen
@@ -32,7 +33,7 @@ def write_gif(pictures: Sequence[np.ndarray], path: Path) -> None:
         for picture in pictures
     )
     durations = [1000 // FPS] * (len(pictures) - 1) + [LAST_PICTURE_MS]
-    with _all_or_nothing(path) as part:
+    with all_or_nothing(path) as part:
         next(images).save(
             part, format="GIF", save_all=True, append_images=images, duration=durations, loop=0
         )
@@ -51,7 +52,7 @@ def write_mp4(pictures: Iterable[np.ndarray], path: Path) -> None:
     pixels = "-pix_fmt yuv420p -vf scale=out_color_matrix=bt709 -colorspace bt709"
     target = f"-c:v libx264 -crf 18 {pixels} -movflags +faststart -f mp4"
     command = [ffmpeg, "-v", "error", "-y", *source.split(), *target.split()]
-    with _all_or_nothing(path.absolute()) as part:  # a name like -a:b would be no file to ffmpeg
+    with all_or_nothing(path.absolute()) as part:  # a name like -a:b would be no file to ffmpeg
         with suppress(BrokenPipeError), Popen([*command, str(part)], stdin=PIPE) as encoder:
             assert encoder.stdin is not None
             for picture in _with_long_end(first, rest):
@@ -66,17 +67,6 @@ def find_ffmpeg() -> str:
         return str(import_module("imageio_ffmpeg").get_ffmpeg_exe())
     except ImportError:
         raise ValueError('an MP4 needs one more package: pip install "hal[video]"') from None
-
-
-@contextmanager
-def _all_or_nothing(path: Path) -> Iterator[Path]:
-    """Yield where to write; the file is at its place only when that is done."""
-    part = path.with_name(path.name + ".part")
-    try:
-        yield part
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _palette(pictures: Sequence[np.ndarray]) -> Image.Image:
