@@ -2,7 +2,7 @@
 
 Each run's evaluations are appended to results/learn/TASK-METHOD-SEED.jsonl as they come; a run that
 has its last line there is not run again. `e05` keeps 5% exploration at both levels, `e0` is greedy.
-Evaluating bad agents takes long, as their episodes do: `e05` is looked at once half of the training
+Evaluating bad agents takes long, as their episodes do: `e05` is looked at once 30% of the training
 episodes succeed and at every million steps, where methods are compared; `e0` once `e05` is at 80%;
 both at the end.
 """
@@ -69,8 +69,8 @@ def run(bench: Bench, task: str, method: str, seed: int) -> None:
 
     def report(metrics: dict[str, Any], agent: Agent) -> None:
         is_last = metrics["steps"] >= steps
-        success = metrics.get("episode/success", 0.0)
-        if is_last or success >= 0.5 or metrics["steps"] % COMPARED_EVERY < bench.every:
+        is_compared = metrics["steps"] % COMPARED_EVERY < bench.every
+        if is_last or is_compared or metrics["episode/success"] >= 0.3:
             metrics["e05"] = success_rate("e05", agent)
         if is_last or metrics.get("e05", 0.0) >= 0.8:
             metrics["e0"] = success_rate("e0", agent)
@@ -132,7 +132,7 @@ def compare(bench: Bench) -> str:
             continue
         steps = math.ceil(float(np.median(hits)) / COMPARED_EVERY) * COMPARED_EVERY
         for better, worse in PAIRS:
-            ours, theirs = ([at(lines, steps) for lines in runs[m]] for m in (better, worse))
+            ours, theirs = (rates_at(runs[method], steps) for method in (better, worse))
             if min(len(ours), len(theirs)) < 2:
                 continue
             mean = float(np.mean(ours) - np.mean(theirs))
@@ -144,10 +144,13 @@ def compare(bench: Bench) -> str:
     return "\n".join(lines)
 
 
-def at(lines: list[dict[str, Any]], steps: float) -> float:
-    """Return the success rate in the first evaluation after some steps, or the last one."""
-    later = [line for line in lines if line["steps"] >= steps and "e05" in line]
-    return float((later or lines[-1:])[0]["e05"])
+def rates_at(runs: list[list[dict[str, Any]]], steps: float) -> list[float]:
+    """Return `e05` of each run that has come so far, in its first evaluation from there on."""
+    rates = [
+        [line["e05"] for line in lines if line["steps"] >= steps and "e05" in line]
+        for lines in runs
+    ]
+    return [later[0] for later in rates if later]
 
 
 def main(bench: Bench) -> None:

@@ -29,30 +29,9 @@ from hal.presets import METHODS, make_config
 from hal.run import _load_newest
 from hal.snapshot import Parts, gather
 from hal.training import Training
+from tests.tiny import TINY
 
 HAL = str(Path(sys.executable).parent / "hal")
-TINY: dict[str, Any] = {
-    "num_lanes": 16,
-    "steps": 2_400,
-    "warmup_steps": 500,
-    "replay_steps": 1_000,  # is overwritten within the run
-    "meta_replay": 100,
-    "examples": 200,
-    "filter_every": 200,
-    "width": 16,
-    "meta_width": 16,
-    "context_width": 16,
-    "context_size": 4,
-    "knn_n": 20,
-    "triplets": 16,
-    "classifier_batch": 8,
-    "horizon": 60,
-    "update_every": 32,
-    "target_every": 32,
-    "meta_every": 32,
-    "context_every": 32,
-    "meta_waits": False,
-}
 
 
 def without_times(line: dict[str, Any]) -> dict[str, Any]:

@@ -192,6 +192,56 @@ def runs(folder: Positional[Path] = Path("runs")) -> None:
     Console().print(runs_table(folder))
 
 
+def reproduce(
+    experiment: Positional[str],
+    *,
+    seeds: int = 5,
+    preset: Literal["fast", "paper"] = "fast",
+    out: Path = Path("reproduced"),
+    jobs: int | None = None,
+    ray: str | None = None,
+    steps: int | None = None,
+    episodes: int = 200,
+    dry_run: bool = False,
+) -> None:
+    """Do an experiment of the paper: its runs, tables, figures and verdicts, in a report.
+
+    What is done already is not done again; the same command goes on where it was interrupted.
+
+    Args:
+        experiment: learning, milestones, stochastic, agnostic, components, hyperparameters, sigma,
+            or all; or report, to draw figures and report anew from the tables in the folder.
+        seeds: Runs of each variant.
+        preset: Scale of the runs.
+        out: The folder of runs and results.
+        jobs: Runs at once, one thread each; as many as cores without it.
+        ray: Train on the Ray cluster at this address instead; auto for the one that is running,
+            or a new one on this machine. All nodes must have the folder, at the same path.
+        steps: Environment steps of each run; the experiment's own without it.
+        episodes: Episodes of each run's greedy evaluation.
+        dry_run: Only list the runs and what they cost.
+    """
+    from hal.experiments.engines import LocalEngine, RayEngine, num_cores
+    from hal.experiments.reproduce import plan_of, redraw, reproduce, show_plan
+    from hal.run import Keeping
+
+    if experiment == "report":
+        redraw(out)
+        return
+    plan = plan_of(experiment, seeds, preset, steps)
+    keeping = Keeping(num_episodes=episodes)
+    num_jobs = num_cores() if jobs is None else jobs
+    check_whole_number("jobs", num_jobs, 1)
+    show_plan(plan, out, num_jobs)
+    if not dry_run:
+        engine = LocalEngine(num_jobs) if ray is None else RayEngine(ray)
+        try:
+            reproduce(plan, out, engine, keeping)
+        except KeyboardInterrupt:
+            print("hal: stopped; the same command goes on", file=sys.stderr)
+            raise
+
+
 def play(
     game: Positional[Literal["crafting", "treasure"]],
     *,
@@ -252,6 +302,7 @@ def parsed(arguments: list[str]) -> Callable[[], None]:
         "watch": watch,
         "plot": plot,
         "runs": runs,
+        "reproduce": reproduce,
         "play": play,
         "methods": methods,
         "tasks": tasks,

@@ -70,7 +70,7 @@ class Config:
 
     # The environment
     num_lanes: int = 512  # environments stepped together
-    horizon: int = 1000  # steps after which an episode of training is cut
+    horizon: int = 3630  # steps after which an episode of training is cut; the game's own
     milestones: tuple[str, ...] = ()  # the milestone set; all of the task's if empty
     disappear_rate: float = 0.0  # chance per step that a unit of a held item disappears
     reward: str = "sparse"  # sparse, or dense for the flat baseline

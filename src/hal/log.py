@@ -52,33 +52,39 @@ class Tally:
 
 
 class EpisodeStats:
-    """Each lane's present episode, tallied when it ends."""
+    """Each lane's latest episode: the last that has ended or, before any has, the first so far.
 
-    KEPT = ("length", "total", "covered")
+    The episodes that have ended since the last line would not do: between the waves in which lanes
+    that began together are cut, those that end are successes, however many others will fail.
+    """
+
+    KEPT = ("present", "latest", "has_ended")
 
     def __init__(self, num_lanes: int, milestones: tuple[str, ...]) -> None:
-        self.milestones = milestones
-        self.length = np.zeros(num_lanes, dtype=np.int64)
-        self.total = np.zeros(num_lanes)  # of rewards
-        self.covered = np.zeros((num_lanes, len(milestones)), dtype=np.bool_)
+        coverage = (f"episode/coverage/{name}" for name in milestones)
+        self._titles = ("episode/success", "episode/length", "episode/return", *coverage)
+        self.present = np.zeros((num_lanes, len(self._titles)))
+        self.latest = np.zeros_like(self.present)  # of those that have ended
+        self.has_ended = np.zeros(num_lanes, dtype=np.bool_)
 
     def add(self, reward: np.ndarray, collected: np.ndarray, is_valid: np.ndarray) -> None:
         """Count a step of the lanes where it is one."""
-        self.length += is_valid
-        self.total += np.where(is_valid, reward, 0.0)
-        self.covered |= collected & is_valid[:, np.newaxis]
+        self.present[:, 1] += is_valid
+        self.present[:, 2] += np.where(is_valid, reward, 0.0)
+        self.present[:, 3:][collected & is_valid[:, np.newaxis]] = 1.0
 
-    def end(self, lanes: np.ndarray, is_success: np.ndarray, tally: Tally) -> None:
-        """Tally the episodes of these lanes and begin new ones."""
-        tally.add("episode/success", is_success)
-        tally.add("episode/length", self.length[lanes])
-        tally.add("episode/return", self.total[lanes])
-        covered = self.covered[lanes]
-        columns = np.broadcast_to(np.arange(len(self.milestones)), covered.shape).ravel()
-        tally.add_columns("episode/coverage", columns, covered.ravel(), self.milestones)
-        self.length[lanes] = 0
-        self.total[lanes] = 0.0
-        self.covered[lanes] = False
+    def end(self, lanes: np.ndarray, is_success: np.ndarray) -> None:
+        """End the episodes of these lanes and begin new ones."""
+        self.latest[lanes] = self.present[lanes]
+        self.latest[lanes, 0] = is_success
+        self.has_ended[lanes] = True
+        self.present[lanes] = 0.0
+
+    def means(self) -> dict[str, float]:
+        """Return the means over lanes."""
+        rows = np.where(self.has_ended[:, np.newaxis], self.latest, self.present)
+        means = dict(zip(self._titles, rows.mean(axis=0).tolist(), strict=True))
+        return {**means, "episode/coverage": float(rows[:, 3:].mean())}
 
 
 def tally_mask(

@@ -31,7 +31,7 @@ from hal.runs import find_runs
 Lines = list[dict[str, Any]]  # the metrics of a run
 
 SUFFIXES = (".png", ".pdf")
-LENGTH, COVERAGE = "episode/length", "episode/coverage/"
+LENGTH, MARGIN, COVERAGE = "episode/length", "filter/margin", "episode/coverage/"
 PANELS = {
     "episode/success": "success rate",
     LENGTH: "episode length (steps)",
@@ -160,7 +160,7 @@ def mean_curve(runs: list[Lines], name: str) -> Curve:
     mean, half = values.mean(axis=0), np.full(len(steps), np.nan)
     if len(runs) > 1:
         half = student.ppf(0.975, len(runs) - 1) * values.std(axis=0, ddof=1) / np.sqrt(len(runs))
-    least, most = (-np.inf, np.inf) if name == LENGTH else (0.0, 1.0)  # all others are rates
+    least, most = (-np.inf, np.inf) if name in (LENGTH, MARGIN) else (0.0, 1.0)  # rates
     return Curve(steps, mean, np.clip(mean - half, least, most), np.clip(mean + half, least, most))
 
 

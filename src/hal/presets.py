@@ -88,10 +88,11 @@ def make_config(task: str, method: str = "hal", preset: str = "fast", **override
     for name in overrides:
         if name not in legal:
             raise ValueError(f"unknown field {name!r}; legal fields: {', '.join(legal)}")
+    game = GAMES[game_of_task(task)]
     settings: dict[str, Any] = {"task": task, "method": method, "preset": preset}
+    settings |= {"horizon": game.max_steps}
     if preset == "paper":
-        game = GAMES[game_of_task(task)]
-        settings |= PAPER | {"horizon": game.max_steps, "steps": PAPER_STEPS[game.name]}
+        settings |= PAPER | {"steps": PAPER_STEPS[game.name]}
     if overrides.get("disappear_rate"):
         settings |= {"sigma": STOCHASTIC_SIGMA}
     _, switches = METHODS[method]

@@ -70,10 +70,16 @@ def run_training(config: Config, folder: Path, keeping: Keeping) -> dict[str, An
         raise ValueError(f"{folder} exists already; take another one, or {how_to_go_on(folder)}")
     training = Training(config)
     folder.mkdir(parents=True)
-    write_text(folder / KEEPING, json.dumps(asdict(keeping)) + "\n")
-    save_config(config, folder)  # the last: what has a config is a run
+    prepare_run(config, folder, keeping)
     with locked(folder):
         return _go_on(training, folder, keeping)
+
+
+def prepare_run(config: Config, folder: Path, keeping: Keeping) -> None:
+    """Make a run's folder, for `resume_training` to begin there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / KEEPING, json.dumps(asdict(keeping)) + "\n")
+    save_config(config, folder)  # the last: what has a config is a run
 
 
 def resume_training(folder: Path, **changes: Any) -> dict[str, Any]:

@@ -56,6 +56,7 @@ class Training:
             "cpu_seconds": round(self.cpu_seconds, 3),
             "steps_per_second": round(agent.num_steps / self.cpu_seconds),
             "updates_per_second": round(agent.num_updates / self.cpu_seconds, 1),
+            **agent.episodes.means(),
             **agent.tally.take(),
         }
 

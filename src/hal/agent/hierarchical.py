@@ -201,7 +201,7 @@ class HierarchicalAgent(BaseAgent):
         for lane, is_good in zip(lanes, is_success, strict=True):
             self.meta.finish_episode(lane, is_good)
         self.num_successes += int(is_success.sum())
-        self.episodes.end(lanes, is_success, self.tally)
+        self.episodes.end(lanes, is_success)
 
     # --- learning ---------------------------------------------------------------------------
 

@@ -58,7 +58,7 @@ class RainbowAgent(BaseAgent):
         self.is_resetting = (terminated | truncated) & is_valid
         self.episodes.add(reward, info["milestones"], is_valid)
         ended = np.flatnonzero(self.is_resetting)
-        self.episodes.end(ended, terminated[ended], self.tally)
+        self.episodes.end(ended, terminated[ended])
         self.num_steps += int(is_valid.sum())
         self.num_vector_steps += 1
 

@@ -1,0 +1,295 @@
+"""The report of all experiments: tables and figures -> one page of HTML that needs nothing else."""
+
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib.metadata import version
+from io import BytesIO
+from math import isfinite
+from pathlib import Path
+from platform import python_version
+from string import Template
+
+import numpy as np
+from PIL import Image
+
+from hal import __version__
+from hal.experiments.claims import Judgement, judge
+from hal.experiments.figures import FIGURES, measured
+from hal.experiments.results import Results, averages, finals, read_results, select
+from hal.experiments.stats import (
+    Interval,
+    bootstrap_iqm,
+    iqm,
+    mean_interval,
+    probability_of_improvement,
+)
+from hal.experiments.suite import EXPERIMENTS, Variant
+from hal.files import write_text
+
+REPORT, COMMAND, FAILURES = "report.html", "command.txt", "failures.txt"
+CAPTIONS = {
+    "learning": "Online success of episodes, and of the subtasks they consist of.",
+    "episode-length": "Length of episodes during training.",
+    "masks": "The mask, with and without the filter of false negatives.",
+    "filter": "The filter of false negatives.",
+    "milestones": "Online success with random milestones removed.",
+    "stochastic": "Online success where items disappear at a rate p.",
+    "agnostic": "Greedy episodes with each milestone, from shallow to deep.",
+    "components": "Online success and mask accuracy without each component.",
+    "hyperparameters": "Final greedy success at several values of three settings.",
+    "sigma": "Success at several sigmas where items disappear: online, and greedy at the end.",
+}
+SHOWN = 0.4  # pixels of the page for each of a figure
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1d1d24; --paper: #fff; --quiet: #5b5b66; --line: #d5d5dd;
+  --confirmed: #11692f; --not-confirmed: #8a5200; --refuted: #b3202c; --not-measured: #5b5b66; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6e6ec; --paper: #16161b; --quiet: #a6a6b3; --line: #3a3a45;
+    --confirmed: #6fd08c; --not-confirmed: #f0b45a; --refuted: #ff8f8f; --not-measured: #a6a6b3; }
+}
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1rem; max-width: 64rem; background: var(--paper);
+  color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: break-word; }
+h1, h2, h3 { line-height: 1.2; }
+h2 { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--line); }
+a { color: inherit; }
+nav ul { display: flex; flex-wrap: wrap; gap: 0.3rem 1.2rem; padding: 0; list-style: none; }
+code { overflow-wrap: anywhere; }
+figure { margin: 1.5rem 0; }
+figcaption { margin-top: 0.5rem; }
+figcaption, caption, .quiet { color: var(--quiet); font-size: 0.875rem; text-align: left; }
+img { display: block; max-width: 100%; height: auto; background: #fff; border-radius: 4px; }
+.scroll { overflow-x: auto; margin: 1rem 0; }
+table { border-collapse: collapse; font-size: 0.875rem; }
+caption { padding-bottom: 0.4rem; }
+th, td { padding: 0.35rem 0.8rem 0.35rem 0; border-bottom: 1px solid var(--line);
+  text-align: left; vertical-align: top; }
+.scroll th, .scroll td { white-space: nowrap; font-variant-numeric: tabular-nums; }
+.claims ul { margin: 0; padding: 0; list-style: none; }
+.claims li { margin-bottom: 0.5rem; }
+.claims li .quiet { display: block; font-size: 0.8125rem; }
+.claims .measured { width: 60%; }
+.verdict { white-space: nowrap; }
+.confirmed { color: var(--confirmed); }
+.not-confirmed { color: var(--not-confirmed); }
+.refuted { color: var(--refuted); }
+.not-measured { color: var(--not-measured); }
+@media (max-width: 40rem) {
+  .claims, .claims tbody { display: block; }
+  .claims thead { position: absolute; clip-path: inset(50%); }
+  .claims tr { display: flex; flex-wrap: wrap; border-bottom: 1px solid var(--line); }
+  .claims th, .claims td { flex: 0 0 100%; padding: 0.4rem 0; border: 0; }
+  .claims th { flex-basis: 1.6rem; }
+  .claims th + td { flex: 1 0 0; }
+  .claims .measured { order: 1; }
+}
+"""
+PAGE = Template("""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>HAL: the paper's experiments</title>
+<link rel="icon" href="data:,">
+<style>$style</style>
+</head>
+<body>
+<header>
+<h1>HAL: the paper's experiments</h1>
+<p>What the experiments of <cite>Possibility Before Utility: Learning and Using Hierarchical
+Affordances</cite> (ICLR 2022) give when they are done with this implementation, and which of the
+paper's claims that confirms.</p>
+<p>Online rates are of training, with exploration, and in tables the mean over all of it; greedy
+ones are of an evaluation after training, without exploration. Intervals are 95% intervals over
+seeds; IQM is the interquartile mean.</p>
+<p class="quiet">$versions</p>
+<nav aria-label="Sections"><ul>$links</ul></nav>
+</header>
+<main>
+$sections
+</main>
+</body>
+</html>
+""")
+
+
+def write_report(folder: Path) -> Path:
+    """Write what the experiments whose tables lie in a folder have measured; return the file."""
+    results = {name: read_results(folder / name) for name in EXPERIMENTS}
+    done = [name for name, runs in results.items() if runs]
+    sections = {"claims": claims_section(judge(results))}
+    sections |= {name: experiment_section(name, results[name], folder / name) for name in done}
+    sections |= {"missing": missing_section([name for name in results if name not in done])}
+    titles = {"claims": "Claims", "missing": "Not measured"}
+    titles |= {name: experiment.title for name, experiment in EXPERIMENTS.items()}
+    packages = {name: version(name) for name in ("torch", "numpy")}
+    used = {"hal": __version__, "Python": python_version()} | packages
+    page = PAGE.substitute(
+        style=STYLE,
+        versions=escape(", ".join(f"{name} {number}" for name, number in used.items())),
+        links="".join(f'<li><a href="#{n}">{escape(titles[n])}</a></li>' for n in sections),
+        sections="\n".join(
+            f'<section id="{name}">\n<h2>{escape(titles[name])}</h2>\n{content}\n</section>'
+            for name, content in sections.items()
+        ),
+    )
+    write_text(folder / REPORT, page)
+    return folder / REPORT
+
+
+def claims_section(judgements: Sequence[Judgement]) -> str:
+    """Return the paper's claims and what became of them."""
+    counts = Counter(judgement.verdict for judgement in judgements)
+    told = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("", "Paper", "Measured", "Verdict"))
+    rows = "\n".join(map(claim_row, judgements))
+    return (
+        f"<p>Of {len(judgements)} claims: {told}.</p>\n"
+        f'<table class="claims"><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table>'
+    )
+
+
+def claim_row(judgement: Judgement) -> str:
+    """Return a claim, each of its parts and the verdict."""
+    claim = judgement.claim
+    parts = "".join(
+        f"<li>{escape(part.what)}: {verdict_text(part.verdict)}"
+        f' <span class="quiet">{escape(part.measured)}</span></li>'
+        for part in judgement.parts
+    )
+    verdict = f"<strong>{verdict_text(judgement.verdict)}</strong>"
+    return (
+        f'<tr><th scope="row">{claim.number}</th><td>{escape(claim.says)}</td>'
+        f'<td class="measured"><ul>{parts}</ul></td><td>{verdict}</td></tr>'
+    )
+
+
+def verdict_text(verdict: str) -> str:
+    """Return a verdict in its colour."""
+    return f'<span class="verdict {verdict.replace(" ", "-")}">{escape(verdict)}</span>'
+
+
+def experiment_section(name: str, results: Results, folder: Path) -> str:
+    """Return an experiment's figures and aggregates, and how to repeat it."""
+    experiment = EXPERIMENTS[name]
+    variants = measured(results, experiment.variants)
+    rows = [variant_row(results, variant) for variant in variants]
+    command = read_text(folder / COMMAND) or f"hal reproduce {name}"
+    parts = [
+        f"<p>The paper's {escape(experiment.figure)}. <code>{escape(command)}</code></p>",
+        *(figure_text(folder / f"{own}.png") for own in FIGURES if FIGURES[own][0] == name),
+        table("Each variant over its seeds", COLUMNS, rows),
+    ]
+    if len(experiment.tasks) > 1:
+        title = f"Greedy success on {' and '.join(experiment.tasks)} together"
+        head = ("variant", "IQM", "probability that hal does better")
+        parts.append(table(title, head, across_rows(results, experiment.tasks, variants)))
+    missing = [f"{v.name} on {v.task}" for v in experiment.variants if v not in variants]
+    if missing:
+        parts.append(f"<p>Not measured: {escape('; '.join(missing))}.</p>")
+    failures = read_text(folder / FAILURES)
+    if failures:
+        items = "".join(f"<li>{escape(line)}</li>" for line in failures.splitlines())
+        parts.append(f'<p class="refuted">Runs that failed:</p><ul>{items}</ul>')
+    return "\n".join(parts)
+
+
+def read_text(path: Path) -> str:
+    """Return a file's text, or nothing if there is none."""
+    return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
+
+
+COLUMNS = (
+    "task",
+    "variant",
+    "seeds",
+    "steps",
+    "greedy success",
+    "IQM",
+    "online success",
+    "CPU s, median",
+    "CPU s, total",
+)
+
+
+def variant_row(results: Results, variant: Variant) -> list[str]:
+    """Return a variant's aggregates over its seeds."""
+    runs = select(results, variant.task, variant.name)
+    success = finals(results, variant.task, variant.name)
+    online = averages(results, variant.task, variant.name, "episode/success")
+    seconds = [run.cost["cpu_seconds"] for run in runs]
+    return [
+        variant.task,
+        variant.name,
+        str(len(runs)),
+        ", ".join(f"{steps:,}" for steps in sorted({int(run.final["steps"]) for run in runs})),
+        rate_text(mean_interval(success)),
+        f"{iqm(success):.1%}",
+        rate_text(mean_interval(online)),
+        f"{np.median(seconds):,.0f}",
+        f"{np.sum(seconds):,.0f}",
+    ]
+
+
+def across_rows(
+    results: Results, tasks: Sequence[str], variants: Sequence[Variant]
+) -> Iterable[list[str]]:
+    """Return the aggregates over tasks of the variants that have runs on all of them."""
+    groups: dict[str, list[np.ndarray]] = {}
+    for name in dict.fromkeys(variant.name for variant in variants):
+        success = [finals(results, task, name) for task in tasks]
+        if all(values.size for values in success):
+            groups[name] = success
+    for name, success in groups.items():
+        better = "-"
+        if name != "hal" and "hal" in groups:
+            pairs = list(zip(groups["hal"], success, strict=True))
+            better = rate_text(probability_of_improvement(pairs))
+        yield [name, rate_text(bootstrap_iqm(success)), better]
+
+
+def rate_text(interval: Interval) -> str:
+    """Return a rate with its interval, of which one seed has none."""
+    if not isfinite(interval.low):
+        return f"{interval.estimate:.1%}"
+    low, high = max(interval.low, 0), min(interval.high, 1)
+    return f"{interval.estimate:.1%} ({low:.1%} to {high:.1%})"
+
+
+def figure_text(path: Path) -> str:
+    """Return a figure with its picture inside, or nothing if there is none."""
+    if not path.is_file():
+        return ""
+    data, caption = path.read_bytes(), escape(CAPTIONS[path.stem])
+    with Image.open(BytesIO(data)) as image:
+        width, height = (round(SHOWN * size) for size in image.size)
+    return (
+        f'<figure><img alt="Plot. {caption}" width="{width}" height="{height}"'
+        f' src="data:image/png;base64,{b64encode(data).decode()}">'
+        f"<figcaption>{caption}</figcaption></figure>"
+    )
+
+
+def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in a box of its own that scrolls, as a phone is narrow."""
+    columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
+    body = "\n".join(f"<tr>{row}</tr>" for row in cells)
+    return (
+        f'<div class="scroll" role="region" aria-label="{escape(title)}" tabindex="0">\n'
+        f"<table><caption>{escape(title)}</caption><thead><tr>{columns}</tr></thead>\n"
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def missing_section(names: Sequence[str]) -> str:
+    """Return the experiments without data, and how to do them."""
+    items = "".join(
+        f"<li>{escape(EXPERIMENTS[name].title)} (the paper's {escape(EXPERIMENTS[name].figure)}):"
+        f" <code>hal reproduce {name}</code></li>"
+        for name in names
+    )
+    return f"<ul>{items}</ul>" if names else "<p>Every experiment has been measured.</p>"

@@ -1,0 +1,119 @@
+"""`hal reproduce`: plan -> runs -> tables -> figures -> report."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from rich.console import Console
+
+from hal.checkpoint import CONFIG, load_config
+from hal.display import say
+from hal.errors import FailedError
+from hal.experiments.costs import Costs, in_words
+from hal.experiments.engines import Engine
+from hal.experiments.figures import draw_figures
+from hal.experiments.progress import Progress
+from hal.experiments.report import COMMAND, FAILURES, write_report
+from hal.experiments.results import collect, read_results, write_results
+from hal.experiments.schedule import is_done, run_all
+from hal.experiments.suite import EXPERIMENTS, RunSpec, specs_of
+from hal.files import write_text
+from hal.run import Keeping, prepare_run
+
+RUNS, LOCK = "runs", "suite.lock"
+
+
+def plan_of(
+    experiment: str, num_seeds: int, preset: str, steps: int | None
+) -> dict[str, list[RunSpec]]:
+    """Return the runs of an experiment, or of all."""
+    names = list(EXPERIMENTS) if experiment == "all" else [experiment]
+    return {name: specs_of(name, num_seeds, preset, steps) for name in names}
+
+
+def show_plan(plan: dict[str, list[RunSpec]], out: Path, num_slots: int) -> None:
+    """Print the runs and what they cost."""
+    costs, specs = Costs(out / RUNS), list(_unique(plan).values())
+    costs.learn(specs)
+    Console().print(costs.table(plan))
+    num_done = sum(is_done(out / RUNS / spec.folder) for spec in specs)
+    left = costs.seconds_left(specs)
+    say(
+        f"{len(specs)} different runs, {num_done} of them done; left: {in_words(left)} of CPU time,"
+        f" about {in_words(left / num_slots)} with {num_slots} at once"
+    )
+
+
+def reproduce(plan: dict[str, list[RunSpec]], out: Path, engine: Engine, keeping: Keeping) -> None:
+    """Do the runs that are missing; write each experiment's tables and figures, and the report."""
+    runs, specs = out / RUNS, _unique(plan)
+    failed: dict[Path, str] = {}
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(out / LOCK, timeout=0), Progress(specs, runs, engine) as progress:
+            for folder, spec in specs.items():
+                _prepare(spec, runs / folder, keeping)
+            for name, own in plan.items():
+                folders = [runs / spec.folder for spec in own]
+                new = [folder for folder in folders if folder not in failed]
+                failed |= run_all(new, engine, progress)
+                write_up(name, own, out, failed)
+                progress.say(f"see {write_report(out)}")
+    except Timeout:
+        raise ValueError(f"{out} is being worked on by another process") from None
+    finally:
+        engine.stop()
+    if failed:
+        raise FailedError(
+            f"{len(failed)} of {len(specs)} runs failed; the same command tries them again"
+        )
+
+
+def redraw(out: Path) -> None:
+    """Draw the figures and write the report anew from the tables that are there."""
+    names = [name for name in EXPERIMENTS if read_results(out / name)]
+    if not names:
+        raise ValueError(f"there are no results in {out}; legal: what `hal reproduce` wrote")
+    for name in names:
+        draw_figures(name, read_results(out / name), out / name)
+    say(f"see {write_report(out)}")
+
+
+def write_up(name: str, specs: Sequence[RunSpec], out: Path, failed: dict[Path, str]) -> None:
+    """Write an experiment's tables and figures, and which runs are missing."""
+    runs, folder = out / RUNS, out / name
+    done = [spec for spec in specs if is_done(runs / spec.folder)]
+    results = [collect(spec, runs / spec.folder) for spec in done]
+    write_results(results, folder)
+    write_text(folder / COMMAND, command_of(specs) + "\n")
+    draw_figures(name, results, folder)
+    errors = [
+        f"{spec.title}: {failed[runs / spec.folder]}"
+        for spec in specs
+        if runs / spec.folder in failed
+    ]
+    (folder / FAILURES).unlink(missing_ok=True)
+    if errors:
+        write_text(folder / FAILURES, "\n".join(errors) + "\n")
+
+
+def command_of(specs: Sequence[RunSpec]) -> str:
+    """Return the command that does these runs."""
+    first = specs[0]
+    num_seeds = len({spec.config.seed for spec in specs})
+    words = f"hal reproduce {first.experiment} --seeds {num_seeds} --preset {first.config.preset}"
+    usual = first.variant.config(0, first.config.preset, None).steps
+    return words if first.config.steps == usual else f"{words} --steps {first.config.steps}"
+
+
+def _unique(plan: dict[str, list[RunSpec]]) -> dict[str, RunSpec]:
+    """Return each run once, by its folder."""
+    return {spec.folder: spec for specs in plan.values() for spec in specs}
+
+
+def _prepare(spec: RunSpec, folder: Path, keeping: Keeping) -> None:
+    """Make a run's folder if it has none; refuse one that is something else."""
+    if not (folder / CONFIG).is_file():
+        prepare_run(spec.config, folder, keeping)
+    elif load_config(folder) != spec.config:
+        raise ValueError(f"{folder} is another run; take another --out, or remove it")

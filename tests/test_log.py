@@ -1,0 +1,43 @@
+"""Metrics of a run."""
+
+import numpy as np
+
+from hal.log import EpisodeStats
+
+
+def step(
+    stats: EpisodeStats, collected: list[int], is_valid: tuple[bool, ...] = (True,) * 3
+) -> None:
+    which = np.zeros((3, 2), dtype=np.bool_)
+    for lane, milestone in enumerate(collected):
+        which[lane, milestone] = milestone >= 0
+    stats.add(np.full(3, -0.5), which, np.array(is_valid))
+
+
+def test_the_latest_episode_of_each_lane_counts() -> None:
+    stats = EpisodeStats(3, ("log", "wood"))
+    step(stats, [0, -1, -1])
+    step(stats, [1, 0, -1], is_valid=(True, True, False))
+    # Nothing has ended: the episodes so far, of 2, 2 and 1 steps, none of them a success.
+    means = stats.means()
+    assert means["episode/success"] == 0
+    assert means["episode/length"] == 5 / 3
+    assert means["episode/return"] == -2.5 / 3
+    assert means["episode/coverage/log"] == 2 / 3
+    assert means["episode/coverage/wood"] == 1 / 3
+    assert means["episode/coverage"] == 0.5
+
+    stats.end(np.array([0]), np.array([True]))
+    step(stats, [-1, -1, -1])
+    means = stats.means()
+    assert means["episode/success"] == 1 / 3
+    assert means["episode/length"] == (2 + 3 + 2) / 3, (
+        "the present episode of lane 0 is not yet one"
+    )
+    assert means["episode/coverage/wood"] == 1 / 3
+
+    stats.end(np.array([0, 1]), np.array([False, True]))
+    means = stats.means()
+    assert means["episode/success"] == 1 / 3
+    assert means["episode/length"] == (1 + 3 + 2) / 3
+    assert means["episode/coverage/wood"] == 0

@@ -1,0 +1,178 @@
+"""The paper's experiments as runs; their tables; many runs on an engine."""
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hal.config import CHOICES
+from hal.experiments.costs import Costs
+from hal.experiments.results import RunResult, averages, finals, read_results, write_results
+from hal.experiments.schedule import run_all
+from hal.experiments.suite import EXPERIMENTS, digest, milestones_left, specs_of
+from hal.presets import make_config
+
+
+@pytest.mark.parametrize("preset", CHOICES["preset"])
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_every_run_has_a_config(experiment: str, preset: str) -> None:
+    specs = specs_of(experiment, 5, preset)
+    assert len(specs) == 5 * len(EXPERIMENTS[experiment].variants)
+    assert {spec.config.preset for spec in specs} == {preset}
+    assert {spec.config.seed for spec in specs} == set(range(5))
+    titles = [spec.title for spec in specs]
+    assert len(set(titles)) == len(titles)
+
+
+def test_a_config_is_one_run_wherever_it_is_asked_for() -> None:
+    learning, milestones = (
+        {spec.title: spec.folder for spec in specs_of(name)} for name in ("learning", "milestones")
+    )
+    assert learning["iron hal, seed 3"] == milestones["iron hal, seed 3"]
+    folders = {spec.folder for name in EXPERIMENTS for spec in specs_of(name)}
+    assert len(folders) == 230
+
+
+def test_any_field_makes_another_run() -> None:
+    config = make_config("iron")
+    assert digest(replace(config, seed=7)) == digest(config)
+    assert digest(replace(config, sigma=7.5)) != digest(config)
+
+
+def test_removed_milestones_differ_by_seed_and_stay_removed() -> None:
+    whole = make_config("iron").env_options().milestones
+    assert whole is not None
+    for seed in range(5):
+        sets = [set(milestones_left("iron", number, seed)) for number in range(6)]
+        assert sets[0] == set(whole)
+        assert [len(one) for one in sets] == [11, 10, 9, 8, 7, 6]
+        assert all(less < more for more, less in pairwise(sets))
+        assert all("iron" in one for one in sets)
+    assert len({milestones_left("iron", 5, seed) for seed in range(5)}) == 5
+
+
+def test_twice_as_long_is_twice_the_budget() -> None:
+    steps = {spec.variant.name: spec.config.steps for spec in specs_of("milestones", 1)}
+    assert steps["hal, 5 removed, twice as long"] == 2 * steps["hal, 5 removed"]
+
+
+def test_unknown_experiments_and_counts_are_refused() -> None:
+    with pytest.raises(ValueError, match="unknown experiment 'learn'; legal: learning, mile"):
+        specs_of("learn")
+    with pytest.raises(ValueError, match="seeds 0; legal"):
+        specs_of("learning", 0)
+
+
+# --- tables ---------------------------------------------------------------------------------
+
+
+def result(seed: int, lines: list[dict[str, Any]]) -> RunResult:
+    final = {"steps": 99, "episodes": 200, "success": seed / 8, "coverage/log": 1.0}
+    return RunResult("iron", "hal, p = 1/50", seed, final, lines, {"cpu_seconds": 1.5})
+
+
+def test_tables_can_be_read_again(tmp_path: Path) -> None:
+    first = result(0, [{"steps": 10}, {"steps": 20, "episode/success": 0.123456}])
+    second = result(1, [{"steps": 10, "mask/accuracy": 0.5}])
+    write_results([first, second], tmp_path)
+    rounded = replace(first, lines=[{"steps": 10}, {"steps": 20, "episode/success": 0.1235}])
+    assert read_results(tmp_path) == [rounded, second]
+    assert read_results(tmp_path / "nothing") == []
+
+
+def test_what_is_averaged() -> None:
+    lines: list[dict[str, Any]] = [
+        {"steps": 10},
+        {"steps": 20, "episode/success": 1.0, "mask/impact": 0.3},
+    ]
+    results = [result(2, lines), result(0, lines), replace(result(1, lines), variant="other")]
+    name = "hal, p = 1/50"
+    assert finals(results, "iron", name).tolist() == [0.0, 0.25]
+    assert averages(results, "iron", name, "episode/success").tolist() == [1.0, 1.0]
+    assert averages(results, "iron", name, "mask/impact").tolist() == [0.3, 0.3]
+
+
+# --- many runs ------------------------------------------------------------------------------
+
+
+class FakeEngine:
+    """Ends runs at random; some fail, some once, as their names say."""
+
+    num_slots = 3
+
+    def __init__(self) -> None:
+        self.running: list[Path] = []
+        self.tries = Counter[str]()
+        self.rng = random.Random(0)
+
+    def start(self, folder: Path) -> None:
+        self.running.append(folder)
+        self.tries[folder.name] += 1
+        assert len(self.running) <= self.num_slots
+
+    def ended(self) -> dict[Path, str]:
+        ended = [folder for folder in self.running if self.rng.random() < 0.5]
+        for folder in ended:
+            self.running.remove(folder)
+            is_first = self.tries[folder.name] == 1
+            if "bad" not in folder.name and not (is_first and "shaky" in folder.name):
+                folder.mkdir()
+                (folder / "evaluation.json").touch()
+        return dict.fromkeys(ended, "last words")
+
+    def stop(self) -> None:
+        pass
+
+
+class Notes:
+    def __init__(self) -> None:
+        self.ends: list[tuple[str, str, bool]] = []
+
+    def show(self, running: Sequence[Path]) -> None:
+        assert len(running) <= 3
+
+    def end(self, folder: Path, error: str, is_final: bool) -> None:
+        self.ends.append((folder.name, error, is_final))
+
+
+def test_failed_runs_are_tried_once_more_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hal.experiments.schedule.POLL_SECONDS", 0)
+    (tmp_path / "done").mkdir()
+    (tmp_path / "done" / "evaluation.json").touch()
+    names = ["done", "good-1", "good-2", "bad", "shaky", "good-3"]
+    engine, notes = FakeEngine(), Notes()
+    failed = run_all([tmp_path / name for name in names], engine, notes)
+    assert failed == {tmp_path / "bad": "last words"}
+    assert engine.tries == {"good-1": 1, "good-2": 1, "good-3": 1, "bad": 2, "shaky": 2}
+    assert sorted(notes.ends) == [
+        ("bad", "last words", False),
+        ("bad", "last words", True),
+        ("good-1", "", True),
+        ("good-2", "", True),
+        ("good-3", "", True),
+        ("shaky", "", True),
+        ("shaky", "last words", False),
+    ]
+
+
+def test_costs_learn_from_runs(tmp_path: Path) -> None:
+    first, second = specs_of("agnostic", 2)[::2]
+    assert first.config.method == second.config.method == "hal"
+    costs = Costs(tmp_path)
+    guess = costs.seconds(second)
+    folder = tmp_path / first.folder
+    folder.mkdir()
+    (folder / "metrics.jsonl").write_text('{"steps": 3000000, "cpu_seconds": 1000.0}\n')
+    costs.learn([first, second])
+    assert costs.seconds(second) == guess, "it is not done"
+    (folder / "evaluation.json").touch()
+    costs.learn([first, second])
+    assert costs.seconds(second) == pytest.approx(1030)
+    assert costs.seconds_left([first, second]) == pytest.approx(1030)
