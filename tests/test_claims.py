@@ -36,6 +36,7 @@ TRUTH: Changes = {
     "hal, 4 removed": {ONLINE: 0.6},
     "hr+her, 5 removed, twice as long": HER,
     "hr+her, p = 1/100": {SUCCESS: 0.3},
+    "hr+her, p = 1/50": HER,
     "hal-rt": POOR,
     "hal-cl": POOR,
     "hal, fnf_perc = 0.5": POOR,
@@ -52,7 +53,9 @@ def make_run(task: str, variant: str, seed: int, changes: Changes) -> RunResult:
         name: value[seed] if isinstance(value, list) else value + 0.002 * (seed - NUM_SEEDS // 2)
         for name, value in metrics.items()
     }
-    final = {SUCCESS: values[SUCCESS]} | {COVERAGE + name: values[COVERAGE] for name in DEEP}
+    final = {SUCCESS: values[SUCCESS], "episodes": 200} | {
+        COVERAGE + name: values[COVERAGE] for name in DEEP
+    }
     online = {name: value for name, value in values.items() if name in KEPT}
     lines = [
         {"steps": 10 + i, **{name: value + 0.05 * i for name, value in online.items()}}
@@ -110,25 +113,26 @@ REFUTING: list[tuple[int, list[int], Changes]] = [
     (2, [1], {"hr @ treasure": {ONLINE: 0.5}}),
     (3, [0], {"hal @ iron": {"mask/overpruned": 0.2}}),
     (3, [1], {"hal-fnf @ treasure": {"mask/overpruned": 0.002}}),
-    (3, [2], {"hal-fnf @ treasure": {SUCCESS: 0.99}}),
+    (3, [2, 3], {"hal-fnf @ treasure": {SUCCESS: 0.99}}),
+    (3, [3], {"hal-fnf @ treasure": {SUCCESS: 0.96}}),
     (4, [0], {"hal @ iron": {"mask/impact": 0.45}}),
     (4, [1], {"hal @ treasure": {"mask/impact": 0.75}}),
     (5, [0, 4], {"hr+her @ iron": {"subpolicy/success": 0.9}}),
     (5, [7], {"hr @ treasure": {"subpolicy/success": 0.75}}),
     (6, [0], {"hal, 1 removed": {SUCCESS: 0.85}}),
     (6, [1], {"hal, 4 removed": {ONLINE: 0.35}}),
-    (6, [2], {"hal, 5 removed, twice as long": {SUCCESS: 0.96}}),
+    (6, [2], {"hal, 5 removed, twice as long": {SUCCESS: 0.8}}),
     (6, [3], {"hr+her, 5 removed, twice as long": {SUCCESS: [0, 0.2, 0.95, 0.1, 0.3]}}),
     (7, [0], {"hal, p = 1/100": {SUCCESS: 0.85}}),
     (7, [1], {"hr+her, p = 1/100": {SUCCESS: 0.5}}),
     (7, [2], {"hal, p = 1/50": {SUCCESS: 0.55}}),
     (8, [0], {"hal": {COVERAGE: 0.2}}),
-    (9, [0], {"hal-rai": {SUCCESS: [1, 1, 1, 1, 0.945]}}),
+    (9, [0], {"hal-rai": {SUCCESS: [1, 1, 1, 1, 0.845]}}),
     (9, [1], {"hal-rt": {SUCCESS: [0.95, 1, 1, 1, 1]}}),
     (9, [2, 3], {"hal-cl": {SUCCESS: 0.98}, "hal-fnf": {SUCCESS: 0.98}}),
-    (10, [0], {"hal, sigma = 14": {SUCCESS: [1, 1, 0.9, 1, 1]}}),
+    (10, [0], {"hal, sigma = 14": {SUCCESS: [1, 1, 0.8, 1, 1]}}),
     (10, [1], {"hal, fnf_perc = 0.5": {SUCCESS: 0.98}}),
-    (10, [2], {"hal, fnf_perc = 0.7": {SUCCESS: 0.9}}),
+    (10, [2], {"hal, fnf_perc = 0.7": {SUCCESS: 0.8}}),
     (10, [3, 4], {f"hal, aff_threshold = {x}": {SUCCESS: y} for x, y in ((0.1, 1), (0.9, 0))}),
     (11, [4], {"hal, sigma = 16": {ONLINE: 0.39}}),
     (11, [5], {"hal, sigma = 1": {ONLINE: 0.92}}),
@@ -167,10 +171,13 @@ UNCLEAR = [0.0, 1.0, 0.4, 0.9, 0.7]
         (7, {"hal, p = 1/50": {SUCCESS: 0.6}}),
         (8, {"hr+her": {COVERAGE: UNCLEAR}}),
         (11, {"hal, sigma = 4": {ONLINE: 0.9}}),
-        (11, {"hr+her": {ONLINE: UNCLEAR}}),
+        (9, {"hal-rai": {SUCCESS: [1, 1, 1, 1, 0.945]}}),
+        (9, {"hal-cl": {SUCCESS: [1, 1, 1, 1, 0.85]}}),
+        (10, {"hal, sigma = 14": {SUCCESS: 0.9}}),
+        (11, {"hr+her, p = 1/50": {ONLINE: UNCLEAR}}),
     ],
 )
-def test_not_confirmed_where_the_interval_crosses_the_edge(number: int, changes: Changes) -> None:
+def test_not_confirmed_where_it_is_near_the_edge(number: int, changes: Changes) -> None:
     judgement = judged(number, make_results(changes))
     assert judgement.verdict == "not confirmed"
     assert set(verdicts(judgement)) <= {"confirmed", "not confirmed"}
@@ -186,6 +193,15 @@ def test_one_seed_decides_nothing(number: int) -> None:
         assert judgement.verdict == "not confirmed"
         assert set(verdicts(judgement)) == {"not confirmed"}
         assert all("1 seed" in part.measured for part in judgement.parts)
+
+
+@pytest.mark.parametrize("number", [6, 9])
+def test_few_episodes_or_seeds_decide_nothing(number: int) -> None:
+    results = make_results()
+    for runs in results.values():
+        runs[:] = [replace(run, final=run.final | {"episodes": 199}) for run in runs]
+    assert judged(number, results).verdict == "not confirmed"
+    assert judged(9, make_results(num_seeds=4)).verdict == "not confirmed"
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -253,13 +269,13 @@ def test_the_numbers_are_told() -> None:
     first, _, nearer, _ = judged(1, make_results()).parts
     assert first.what == "HAL beats HR+H on iron"
     assert first.measured.startswith(
-        "mean success over training, hal: 0.800 (5 seeds); hr+her: 0.400 (5 seeds);"
+        "mean online success over training, hal: 0.800 (5 seeds); hr+her: 0.400 (5 seeds);"
         " hal - hr+her = 0.400 (0.395 to 0.405)"
     )
     assert "; oracle - 2 hal + hr+her = -0.300 (" in nearer.measured
     best = judged(6, make_results()).parts[2]
-    assert best.what == "some seed reaches 97% with hal, 5 removed, twice as long"
-    assert "worst 0.976, best 0.984, 5 of 5 seeds reach 97%" in best.measured
+    assert best.what == "some seed reaches 95% with hal, 5 removed, twice as long"
+    assert "best 0.984, 5 of 5 seeds reach 95%, 0 stay below 85%; 200 episodes" in best.measured
     (impact, _) = judged(4, make_results()).parts
     assert "; hal = 0.600 (0.596 to 0.604)" in impact.measured
     below = judged(7, make_results()).parts[1]

@@ -155,7 +155,7 @@ def test_aggregates_of_a_variant(folder: Path) -> None:
     row = next(row for row in rows(folder, "Each variant over its seeds") if row[2] == "3")
     # t with two degrees of freedom * 0.1 / sqrt(3) = 0.248
     rates = ["90.0% (65.2% to 100.0%)", "90.0%", "30.0% (5.2% to 54.8%)"]
-    assert row == ["iron", "hal", "3", "20,000", *rates, "11", "33"]
+    assert row == ["iron", "hal", "3", "20,000", "200", *rates, "11", "33"]
 
 
 def test_one_seed_has_no_interval(folder: Path) -> None:
@@ -163,7 +163,7 @@ def test_one_seed_has_no_interval(folder: Path) -> None:
     results[0].final["success"] = 0.75
     write_results(results, folder / "milestones")
     row = next(row for row in rows(folder, "Each variant over its seeds") if row[2] == "1")
-    assert row[:6] == ["iron", "hal", "1", "20,000", "75.0%", "75.0%"]
+    assert row[:7] == ["iron", "hal", "1", "20,000", "200", "75.0%", "75.0%"]
     assert "inf" not in Page(folder / "report.html").text
 
 

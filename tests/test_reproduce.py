@@ -168,7 +168,7 @@ def trainers() -> list[int]:
     pids = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            if b"ray::train_on_node" in path.read_bytes():
+            if b"ray::train_run" in path.read_bytes():
                 pids.append(int(path.parent.name))
         except OSError:
             continue
@@ -195,6 +195,7 @@ def test_ray_survives_a_lost_worker(tmp_path: Path, straight: Path, cluster: Any
         (["learning", "--steps", "0"], "steps 0; legal: above 0"),
         (["learning", "--jobs", "0"], "jobs 0; legal: whole numbers from 1"),
         (["learning", "--episodes", "0"], "episodes 0; legal: whole numbers from 1"),
+        (["learning", "--jobs", "1", "--ray", "auto"], "leave it out with --ray"),
         (["report"], "there are no results in"),
     ],
 )
@@ -214,6 +215,21 @@ def test_bad_input_is_told_in_a_line(
     assert errors.count("\n") == 1
     assert message in errors
     assert not out.exists()
+
+
+def test_results_need_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    for out in (tmp_path / "file", tmp_path / "file" / "below"):
+        monkeypatch.setattr("sys.argv", ["hal", "reproduce", "learning", "--out", str(out)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        assert stop.value.code == 2
+        assert (
+            capsys.readouterr().err
+            == f"hal: --out {out}; legal: a folder, or a new one in a folder\n"
+        )
 
 
 def test_a_dry_run_writes_nothing(

@@ -1,5 +1,6 @@
 """The paper's experiments as runs; their tables; many runs on an engine."""
 
+import json
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from hal.config import CHOICES
-from hal.experiments.costs import Costs
+from hal.experiments.costs import Costs, time_left
 from hal.experiments.results import RunResult, averages, finals, read_results, write_results
 from hal.experiments.schedule import run_all
 from hal.experiments.suite import EXPERIMENTS, digest, milestones_left, specs_of
@@ -146,7 +147,7 @@ def test_failed_runs_are_tried_once_more_and_told(
     monkeypatch.setattr("hal.experiments.schedule.POLL_SECONDS", 0)
     (tmp_path / "done").mkdir()
     (tmp_path / "done" / "evaluation.json").touch()
-    names = ["done", "good-1", "good-2", "bad", "shaky", "good-3"]
+    names = ["done", "good-1", "good-2", "good-1", "bad", "good-1", "shaky", "bad", "good-3"]
     engine, notes = FakeEngine(), Notes()
     failed = run_all([tmp_path / name for name in names], engine, notes)
     assert failed == {tmp_path / "bad": "last words"}
@@ -169,10 +170,17 @@ def test_costs_learn_from_runs(tmp_path: Path) -> None:
     guess = costs.seconds(second)
     folder = tmp_path / first.folder
     folder.mkdir()
-    (folder / "metrics.jsonl").write_text('{"steps": 3000000, "cpu_seconds": 1000.0}\n')
+    line = {"steps": first.config.steps, "cpu_seconds": 1000.0}
+    (folder / "metrics.jsonl").write_text(json.dumps(line) + "\n")
     costs.learn([first, second])
     assert costs.seconds(second) == guess, "it is not done"
     (folder / "evaluation.json").touch()
     costs.learn([first, second])
     assert costs.seconds(second) == pytest.approx(1030)
-    assert costs.seconds_left([first, second]) == pytest.approx(1030)
+    assert costs.seconds_left([first, second]) == pytest.approx([1030])
+
+
+def test_time_left_is_that_of_the_longest_run_at_least() -> None:
+    assert time_left([10.0] * 8, 4) == 20
+    assert time_left([10.0, 50.0], 4) == 50
+    assert time_left([], 4) == 0

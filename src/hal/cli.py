@@ -214,7 +214,7 @@ def reproduce(
         seeds: Runs of each variant.
         preset: Scale of the runs.
         out: The folder of runs and results.
-        jobs: Runs at once, one thread each; as many as cores without it.
+        jobs: Runs at once, one thread each; as many as cores without it. Not with --ray.
         ray: Train on the Ray cluster at this address instead; auto for the one that is running,
             or a new one on this machine. All nodes must have the folder, at the same path.
         steps: Environment steps of each run; the experiment's own without it.
@@ -225,16 +225,22 @@ def reproduce(
     from hal.experiments.reproduce import plan_of, redraw, reproduce, show_plan
     from hal.run import Keeping
 
+    if not next(path for path in (out, *out.absolute().parents) if path.exists()).is_dir():
+        raise ValueError(f"--out {out}; legal: a folder, or a new one in a folder")
     if experiment == "report":
         redraw(out)
         return
+    if ray is not None and jobs is not None:
+        raise ValueError("--jobs is of this machine; leave it out with --ray")
     plan = plan_of(experiment, seeds, preset, steps)
     keeping = Keeping(num_episodes=episodes)
     num_jobs = num_cores() if jobs is None else jobs
     check_whole_number("jobs", num_jobs, 1)
-    show_plan(plan, out, num_jobs)
-    if not dry_run:
+    if dry_run:
+        show_plan(plan, out, num_jobs)
+    else:
         engine = LocalEngine(num_jobs) if ray is None else RayEngine(ray)
+        show_plan(plan, out, engine.num_slots)
         try:
             reproduce(plan, out, engine, keeping)
         except KeyboardInterrupt:

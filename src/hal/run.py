@@ -82,14 +82,15 @@ def prepare_run(config: Config, folder: Path, keeping: Keeping) -> None:
     save_config(config, folder)  # the last: what has a config is a run
 
 
-def resume_training(folder: Path, **changes: Any) -> dict[str, Any]:
+def resume_training(folder: Path, patience: float = 1.0, **changes: Any) -> dict[str, Any]:
     """Go on with a run from its newest whole checkpoint, or from its start; see it through.
 
-    It is kept and judged as it was to be, but for what `changes` says of its `Keeping`.
+    It is kept and judged as it was to be, but for what `changes` says of its `Keeping`. Another
+    process that is at it has so many seconds to let go.
     """
     config = load_config(folder)
     device_of(config.device)
-    with locked(folder):
+    with locked(folder, patience):
         if (folder / EVALUATION).exists():
             shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
             raise ValueError(f"{folder} is done; see it with: hal eval {shlex.quote(str(folder))}")
@@ -110,10 +111,10 @@ def _read_keeping(folder: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path, patience: float = 1.0) -> Iterator[None]:
     """Keep other processes off a run; the lock goes with this process, however it ends."""
     try:
-        with FileLock(folder / LOCK, timeout=1):
+        with FileLock(folder / LOCK, timeout=patience):
             yield
     except Timeout:
         raise ValueError(f"{folder} is being trained by another process") from None
@@ -142,6 +143,8 @@ def _go_on(training: Training, folder: Path, keeping: Keeping) -> dict[str, Any]
         try:
             _train(training, folder, keeping, signals)
             signals.is_patient = False
+            if signals.noticed is not None:
+                raise KeyboardInterrupt
             return _finish(training, folder, keeping)
         except KeyboardInterrupt:
             raise StoppedError(folder, training.agent.num_steps, signals.code) from None

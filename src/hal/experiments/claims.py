@@ -22,12 +22,12 @@ from hal.experiments.verdicts import (
 )
 
 LESS: Region = (-inf, 0.0)
-NO_WORSE: Region = (-0.1, inf)
+AT_MOST_A_TENTH_LESS: Region = (-0.1, inf)
 ABOUT_60_PERCENT: Region = (0.5, 0.7)
 
 DEEP = ("stone_pickaxe", "iron_ore", "coal", "iron", "iron_pickaxe", "diamond")
-ONLINE = Measure("mean success over training", averages, ("episode/success",))
-SUBPOLICY = Measure("mean subpolicy success over training", averages, ("subpolicy/success",))
+ONLINE = Measure("mean online success over training", averages, ("episode/success",))
+SUBPOLICY = Measure("mean online subpolicy success over training", averages, ("subpolicy/success",))
 IMPACT = Measure("mean share of changed choices over training", averages, ("mask/impact",))
 OVERPRUNED = Measure("mean overpruned share over training", averages, ("mask/overpruned",))
 DEPTH = Measure("final coverage of deep milestones", finals, tuple(f"coverage/{m}" for m in DEEP))
@@ -96,7 +96,7 @@ def _sweep_tests() -> tuple[Convergence, ...]:
 
 def _sigma_tests() -> tuple[Comparison, ...]:
     best, variants = "hal, sigma = 2", _swept("sigma", SIGMAS)
-    pairs = [(variant, "hr+her") for variant in variants]
+    pairs = [(variant, "hr+her, p = 1/50") for variant in variants]
     pairs += [(best, variant) for variant in variants if variant != best]
     return tuple(
         Comparison(f"{one} beats {other}", "iron", ONLINE, _minus(one, other))
@@ -109,7 +109,7 @@ CLAIMS = (
     Claim(
         1,
         "learning",
-        "HAL does clearly better than HR+H and almost as well as Oracle, on both tasks.",
+        "HAL does better than HR+H and is nearer to Oracle, on both tasks.",
         (
             *_on_both("HAL beats HR+H", ONLINE, _minus("hal", "hr+her")),
             *_on_both(
@@ -123,16 +123,17 @@ CLAIMS = (
     Claim(
         2,
         "learning",
-        "Hindsight helps H-Rainbow a lot.",
+        "Hindsight helps H-Rainbow.",
         _on_both("HR+H beats H-Rainbow", ONLINE, _minus("hr+her", "hr")),
     ),
     Claim(
         3,
         "learning",
-        "Without its filter HAL prunes what is afforded, which on treasure keeps it from learning.",
+        "Without its filter HAL prunes more of what is afforded, and may fail to learn treasure.",
         (
             *_on_both("HAL overprunes more unfiltered", OVERPRUNED, _minus("hal-fnf", "hal")),
             Comparison("HAL ends better filtered", "treasure", FINAL, _minus("hal", "hal-fnf")),
+            Convergence("not every", "treasure", ("hal-fnf",)),
         ),
     ),
     Claim(
@@ -144,7 +145,7 @@ CLAIMS = (
     Claim(
         5,
         "learning",
-        "Methods that heed affordances complete clearly more of the subtasks they choose.",
+        "Methods that heed affordances complete more of the subtasks they choose.",
         tuple(
             test
             for heeds in ("oracle", "hal")
@@ -159,11 +160,11 @@ CLAIMS = (
         " the time still masters some set, where HR+H masters none.",
         (
             Comparison(
-                "HAL with 1 removed ends no worse",
+                "HAL with 1 removed ends at most 0.1 lower",
                 "iron",
                 FINAL,
                 _minus("hal, 1 removed", "hal"),
-                NO_WORSE,
+                AT_MOST_A_TENTH_LESS,
             ),
             Comparison(
                 "HAL with 4 removed beats HR+H with all",
@@ -171,7 +172,7 @@ CLAIMS = (
                 ONLINE,
                 _minus("hal, 4 removed", "hr+her"),
             ),
-            Convergence("some", "iron", (f"hal, {LONGER}",), level=0.97),
+            Convergence("some", "iron", (f"hal, {LONGER}",)),
             Convergence("no", "iron", (f"hr+her, {LONGER}",)),
         ),
     ),
@@ -182,11 +183,11 @@ CLAIMS = (
         " 1/50 HAL ends as well as HR+H without.",
         (
             Comparison(
-                "HAL at 1/100 ends no worse than without",
+                "HAL at 1/100 ends at most 0.1 lower than without",
                 "iron",
                 FINAL,
                 _minus("hal, p = 1/100", "hal"),
-                NO_WORSE,
+                AT_MOST_A_TENTH_LESS,
             ),
             Comparison(
                 "HR+H at 1/100 ends below 60% of its success without",
@@ -196,11 +197,11 @@ CLAIMS = (
                 LESS,
             ),
             Comparison(
-                "HAL at 1/50 ends no worse than HR+H without",
+                "HAL at 1/50 ends at most 0.1 lower than HR+H without",
                 "iron",
                 FINAL,
                 _minus("hal, p = 1/50", "hr+her"),
-                NO_WORSE,
+                AT_MOST_A_TENTH_LESS,
             ),
         ),
     ),

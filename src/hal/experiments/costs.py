@@ -44,13 +44,13 @@ class Costs:
         speed = median(speeds) if speeds else _guess(spec.config)
         return spec.config.steps / speed + OTHER_SECONDS
 
-    def seconds_left(self, specs: Sequence[RunSpec]) -> float:
-        """Return what is left to pay for runs, some of which may be under way."""
-        return sum(
+    def seconds_left(self, specs: Sequence[RunSpec]) -> list[float]:
+        """Return what is left to pay for each run that is not done."""
+        return [
             self.seconds(spec) * (1 - share_done(self._runs / spec.folder, spec.config))
             for spec in specs
             if not is_done(self._runs / spec.folder)
-        )
+        ]
 
     def table(self, plan: dict[str, list[RunSpec]]) -> Table:
         """Return a row for each variant of each experiment."""
@@ -70,6 +70,11 @@ class Costs:
                 row = (experiment, task, variant, str(len(alike)), str(num_done), steps, cost)
                 table.add_row(*row)
         return table
+
+
+def time_left(seconds: Sequence[float], num_slots: int) -> float:
+    """Return how long runs take, so many at once."""
+    return max(sum(seconds) / num_slots, max(seconds, default=0.0))
 
 
 def share_done(folder: Path, config: Config) -> float:

@@ -15,6 +15,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any, Protocol
 
 from hal.errors import FailedError
+from hal.experiments.worker import train_run
 
 MEMORY = 1_500_000_000  # bytes of a run, at most
 LOST_WORKERS = 3  # that a run survives on Ray without being counted as failed
@@ -55,7 +56,7 @@ class LocalEngine:
         """Begin a run, or go on with it."""
         errors = TemporaryFile()  # noqa: SIM115 (open as long as the process runs)
         process = subprocess.Popen(
-            [sys.executable, "-m", "hal.experiments.worker", str(folder)],
+            [sys.executable, "-P", "-m", "hal.experiments.worker", str(folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=errors,
@@ -94,27 +95,14 @@ class LocalEngine:
         errors.close()
         assert process.stdin is not None
         process.stdin.close()
-        last = lines[-1].removeprefix("hal: ") if lines else "it said nothing"
-        return f"{last} (exit code {process.returncode})"
-
-
-def train_on_node(folder: str) -> str:
-    """Train a run where Ray has put it; return its last words.
-
-    In the worker's own process, so that the run ends, and its lock is free, if Ray loses that.
-    """
-    from hal.run import EVALUATION, resume_training  # noqa: PLC0415 (in the worker, not before)
-
-    try:
-        if not (Path(folder) / EVALUATION).exists():  # else only the answer was lost
-            resume_training(Path(folder))
-    except Exception as error:
-        return str(error) or repr(error)
-    return ""
+        return f"{lines[-1] if lines else 'it said nothing'} (exit code {process.returncode})"
 
 
 class RayEngine:
-    """Tasks of a Ray cluster whose nodes have the runs' folder at the same path."""
+    """Tasks of a Ray cluster whose nodes have the runs' folder at the same path.
+
+    A run is in the worker's own process, so that it ends, and lets go of its lock, with that.
+    """
 
     def __init__(self, address: str) -> None:
         if find_spec("ray") is None:
@@ -124,20 +112,24 @@ class RayEngine:
         try:
             where = None if address == "auto" else address
             self._ray.init(where, log_to_driver=False, logging_level=logging.ERROR)
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except (ConnectionError, ValueError, RuntimeError, self._ray.exceptions.RayError) as error:
             raise FailedError(f"no Ray cluster at {address}: {error}") from error
         resources = {"num_cpus": 1, "memory": MEMORY, "max_retries": LOST_WORKERS}
-        self._train = self._ray.remote(**resources)(train_on_node)
+        self._train = self._ray.remote(**resources)(train_run)
         self._tasks: dict[Any, Path] = {}
 
     @property
     def num_slots(self) -> int:
-        """How many runs there can be at once: the cluster's cores, which may come and go."""
-        return int(self._ray.cluster_resources().get("CPU", 0))
+        """How many runs there can be at once on the nodes, which may come and go.
+
+        One that has to wait makes a cluster grow that can.
+        """
+        there = self._ray.cluster_resources()
+        return max(int(min(there.get("CPU", 0), there.get("memory", 0) // MEMORY)), 1)
 
     def start(self, folder: Path) -> None:
         """Begin a run, or go on with it."""
-        self._tasks[self._train.remote(str(folder.resolve()))] = folder
+        self._tasks[self._train.remote(str(folder.absolute()))] = folder
 
     def ended(self) -> dict[Path, str]:
         """Return the runs that have ended since the last call, with their last words."""
@@ -157,4 +149,4 @@ class RayEngine:
         try:
             return self._ray.get(task)
         except self._ray.exceptions.RayError as error:
-            return str(error).splitlines()[0]
+            return " ".join(str(error).split())

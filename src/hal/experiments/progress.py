@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hal.display import say
-from hal.experiments.costs import Costs, in_words, share_done
+from hal.experiments.costs import Costs, in_words, share_done, time_left
 from hal.experiments.engines import Engine
 from hal.experiments.schedule import is_done
 from hal.experiments.suite import RunSpec
@@ -28,6 +28,7 @@ class Progress:
     def __init__(self, specs: dict[str, RunSpec], runs: Path, engine: Engine) -> None:
         self._specs, self._runs, self._engine = specs, runs, engine  # specs by their folders
         self._costs = Costs(runs)
+        self._failed: set[str] = set()
         self._num_polls = 0
         self._live = Live(console=Console(), auto_refresh=False)
         self._is_terminal = self._live.console.is_terminal
@@ -53,6 +54,8 @@ class Progress:
         title = self._specs[folder.name].title
         if error:
             then = "it has failed for good" if is_final else "it is tried again"
+            if is_final:
+                self._failed.add(folder.name)
             print(f"hal: {title}: {error}; {then}", file=sys.stderr, flush=True)
         else:
             success = read_evaluation(folder)["success"]
@@ -66,11 +69,11 @@ class Progress:
             say(line)
 
     def _overall(self) -> str:
-        specs = list(self._specs.values())
+        specs = [spec for spec in self._specs.values() if spec.folder not in self._failed]
         self._costs.learn(specs)
         num_done = sum(is_done(self._runs / spec.folder) for spec in specs)
-        left = self._costs.seconds_left(specs) / max(self._engine.num_slots, 1)
-        return f"{num_done} of {len(specs)} runs, about {in_words(left)} left"
+        left = time_left(self._costs.seconds_left(specs), self._engine.num_slots)
+        return f"{num_done} of {len(self._specs)} runs, about {in_words(left)} left"
 
     def _picture(self, running: Sequence[Path]) -> Group:
         table = Table.grid(padding=(0, 2))

@@ -105,7 +105,7 @@ paper's claims that confirms.</p>
 <p>Online rates are of training, with exploration, and in tables the mean over all of it; greedy
 ones are of an evaluation after training, without exploration. Intervals are 95% intervals over
 seeds; IQM is the interquartile mean.</p>
-<p class="quiet">$versions</p>
+<p class="quiet">Written with $versions.</p>
 <nav aria-label="Sections"><ul>$links</ul></nav>
 </header>
 <main>
@@ -119,7 +119,7 @@ $sections
 def write_report(folder: Path) -> Path:
     """Write what the experiments whose tables lie in a folder have measured; return the file."""
     results = {name: read_results(folder / name) for name in EXPERIMENTS}
-    done = [name for name, runs in results.items() if runs]
+    done = [name for name in results if results[name] or (folder / name / FAILURES).is_file()]
     sections = {"claims": claims_section(judge(results))}
     sections |= {name: experiment_section(name, results[name], folder / name) for name in done}
     sections |= {"missing": missing_section([name for name in results if name not in done])}
@@ -129,7 +129,8 @@ def write_report(folder: Path) -> Path:
     used = {"hal": __version__, "Python": python_version()} | packages
     page = PAGE.substitute(
         style=STYLE,
-        versions=escape(", ".join(f"{name} {number}" for name, number in used.items())),
+        versions="Written with "
+        + escape(", ".join(f"{name} {number}" for name, number in used.items())),
         links="".join(f'<li><a href="#{n}">{escape(titles[n])}</a></li>' for n in sections),
         sections="\n".join(
             f'<section id="{name}">\n<h2>{escape(titles[name])}</h2>\n{content}\n</section>'
@@ -207,6 +208,7 @@ COLUMNS = (
     "variant",
     "seeds",
     "steps",
+    "episodes",
     "greedy success",
     "IQM",
     "online success",
@@ -220,12 +222,13 @@ def variant_row(results: Results, variant: Variant) -> list[str]:
     runs = select(results, variant.task, variant.name)
     success = finals(results, variant.task, variant.name)
     online = averages(results, variant.task, variant.name, "episode/success")
-    seconds = [run.cost["cpu_seconds"] for run in runs]
+    seconds = [run.cost.get("cpu_seconds", np.nan) for run in runs]
     return [
         variant.task,
         variant.name,
         str(len(runs)),
         ", ".join(f"{steps:,}" for steps in sorted({int(run.final["steps"]) for run in runs})),
+        ", ".join(str(number) for number in sorted({int(run.final["episodes"]) for run in runs})),
         rate_text(mean_interval(success)),
         f"{iqm(success):.1%}",
         rate_text(mean_interval(online)),

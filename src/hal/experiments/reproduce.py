@@ -1,6 +1,7 @@
 """`hal reproduce`: plan -> runs -> tables -> figures -> report."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -9,12 +10,12 @@ from rich.console import Console
 from hal.checkpoint import CONFIG, load_config
 from hal.display import say
 from hal.errors import FailedError
-from hal.experiments.costs import Costs, in_words
+from hal.experiments.costs import Costs, in_words, time_left
 from hal.experiments.engines import Engine
 from hal.experiments.figures import draw_figures
 from hal.experiments.progress import Progress
 from hal.experiments.report import COMMAND, FAILURES, write_report
-from hal.experiments.results import collect, read_results, write_results
+from hal.experiments.results import Results, collect, read_results, write_results
 from hal.experiments.schedule import is_done, run_all
 from hal.experiments.suite import EXPERIMENTS, RunSpec, specs_of
 from hal.files import write_text
@@ -39,8 +40,8 @@ def show_plan(plan: dict[str, list[RunSpec]], out: Path, num_slots: int) -> None
     num_done = sum(is_done(out / RUNS / spec.folder) for spec in specs)
     left = costs.seconds_left(specs)
     say(
-        f"{len(specs)} different runs, {num_done} of them done; left: {in_words(left)} of CPU time,"
-        f" about {in_words(left / num_slots)} with {num_slots} at once"
+        f"{len(specs)} different runs, {num_done} of them done; left: {in_words(sum(left))} of CPU"
+        f" time, about {in_words(time_left(left, num_slots))} with {num_slots} at once"
     )
 
 
@@ -48,21 +49,18 @@ def reproduce(plan: dict[str, list[RunSpec]], out: Path, engine: Engine, keeping
     """Do the runs that are missing; write each experiment's tables and figures, and the report."""
     runs, specs = out / RUNS, _unique(plan)
     failed: dict[Path, str] = {}
-    out.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(out / LOCK, timeout=0), Progress(specs, runs, engine) as progress:
-            for folder, spec in specs.items():
-                _prepare(spec, runs / folder, keeping)
+    with alone_in(out), Progress(specs, runs, engine) as progress:
+        for folder, spec in specs.items():
+            _prepare(spec, runs / folder, keeping)
+        try:
             for name, own in plan.items():
                 folders = [runs / spec.folder for spec in own]
                 new = [folder for folder in folders if folder not in failed]
                 failed |= run_all(new, engine, progress)
                 write_up(name, own, out, failed)
                 progress.say(f"see {write_report(out)}")
-    except Timeout:
-        raise ValueError(f"{out} is being worked on by another process") from None
-    finally:
-        engine.stop()
+        finally:
+            engine.stop()
     if failed:
         raise FailedError(
             f"{len(failed)} of {len(specs)} runs failed; the same command tries them again"
@@ -71,12 +69,24 @@ def reproduce(plan: dict[str, list[RunSpec]], out: Path, engine: Engine, keeping
 
 def redraw(out: Path) -> None:
     """Draw the figures and write the report anew from the tables that are there."""
-    names = [name for name in EXPERIMENTS if read_results(out / name)]
-    if not names:
+    results = {name: read_results(out / name) for name in EXPERIMENTS}
+    if not any(results.values()):
         raise ValueError(f"there are no results in {out}; legal: what `hal reproduce` wrote")
-    for name in names:
-        draw_figures(name, read_results(out / name), out / name)
-    say(f"see {write_report(out)}")
+    with alone_in(out):
+        for name, runs in results.items():
+            draw_figures(name, runs, out / name)
+        say(f"see {write_report(out)}")
+
+
+@contextmanager
+def alone_in(out: Path) -> Iterator[None]:
+    """Keep other processes off a folder of results, which is made if there is none."""
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(out / LOCK, timeout=0):
+            yield
+    except Timeout:
+        raise ValueError(f"{out} is being worked on by another process") from None
 
 
 def write_up(name: str, specs: Sequence[RunSpec], out: Path, failed: dict[Path, str]) -> None:
@@ -85,8 +95,8 @@ def write_up(name: str, specs: Sequence[RunSpec], out: Path, failed: dict[Path, 
     done = [spec for spec in specs if is_done(runs / spec.folder)]
     results = [collect(spec, runs / spec.folder) for spec in done]
     write_results(results, folder)
-    write_text(folder / COMMAND, command_of(specs) + "\n")
-    draw_figures(name, results, folder)
+    write_text(folder / COMMAND, command_of(specs, results) + "\n")
+    draw_figures(name, read_results(folder), folder)
     errors = [
         f"{spec.title}: {failed[runs / spec.folder]}"
         for spec in specs
@@ -97,18 +107,24 @@ def write_up(name: str, specs: Sequence[RunSpec], out: Path, failed: dict[Path, 
         write_text(folder / FAILURES, "\n".join(errors) + "\n")
 
 
-def command_of(specs: Sequence[RunSpec]) -> str:
+def command_of(specs: Sequence[RunSpec], results: Results) -> str:
     """Return the command that does these runs."""
     first = specs[0]
     num_seeds = len({spec.config.seed for spec in specs})
     words = f"hal reproduce {first.experiment} --seeds {num_seeds} --preset {first.config.preset}"
-    usual = first.variant.config(0, first.config.preset, None).steps
-    return words if first.config.steps == usual else f"{words} --steps {first.config.steps}"
+    if first.config.steps != first.variant.config(0, first.config.preset, None).steps:
+        words += f" --steps {first.config.steps}"
+    episodes = {run.final["episodes"] for run in results} - {Keeping().num_episodes}
+    return words + "".join(f" --episodes {number}" for number in episodes)
 
 
 def _unique(plan: dict[str, list[RunSpec]]) -> dict[str, RunSpec]:
     """Return each run once, by its folder."""
-    return {spec.folder: spec for specs in plan.values() for spec in specs}
+    unique: dict[str, RunSpec] = {}
+    for specs in plan.values():
+        for spec in specs:
+            unique.setdefault(spec.folder, spec)
+    return unique
 
 
 def _prepare(spec: RunSpec, folder: Path, keeping: Keeping) -> None:

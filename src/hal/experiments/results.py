@@ -86,9 +86,9 @@ def write_results(results: Results, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     keys = [{name: getattr(run, name) for name in KEYS} for run in results]
     pairs = list(zip(keys, results, strict=True))
-    _write(folder / RUNS, (key | run.final for key, run in pairs))
     _write(folder / CURVES, (key | line for key, run in pairs for line in run.lines))
     _write(folder / COSTS, (key | run.cost for key, run in pairs))
+    _write(folder / RUNS, (key | run.final for key, run in pairs))
 
 
 def read_results(folder: Path) -> Results:

@@ -30,7 +30,7 @@ def is_done(folder: Path) -> bool:
 
 def run_all(folders: Sequence[Path], engine: Engine, watcher: Watcher) -> dict[Path, str]:
     """See runs through, wherever they were stopped; return those that failed, and why."""
-    waiting = deque(folder for folder in folders if not is_done(folder))
+    waiting = deque(dict.fromkeys(folder for folder in folders if not is_done(folder)))
     running: set[Path] = set()
     tries, failed = Counter[Path](), {}
     while waiting or running:
@@ -41,7 +41,7 @@ def run_all(folders: Sequence[Path], engine: Engine, watcher: Watcher) -> dict[P
             tries[folder] += 1
         for folder, last_words in engine.ended().items():
             running.remove(folder)
-            error = "" if is_done(folder) else last_words
+            error = "" if is_done(folder) else last_words or "its evaluation is missing"
             is_final = not error or tries[folder] == MOST_TRIES
             if not is_final:
                 waiting.append(folder)

@@ -12,7 +12,7 @@ from hal.config import Config
 from hal.envs.options import Options, check_whole_number
 from hal.presets import make_config
 
-BUDGETS = {"treasure": 2_500_000, "iron": 3_000_000, "diamond": 3_000_000}  # steps at `fast`
+BUDGETS = {"treasure": 4_000_000, "iron": 5_000_000, "diamond": 5_000_000}  # steps at `fast`
 RATES = {"1/100": 1 / 100, "1/50": 1 / 50, "1/30": 1 / 30}  # at which items disappear
 LEARNING = ("oracle", "hal", "hal-fnf", "hr+her", "hr", "rainbow")
 COMPONENTS = ("hal", "hal-rai", "hal-rt", "hal-cl", "hal-fnf")
@@ -137,7 +137,7 @@ def _sigma() -> tuple[Variant, ...]:
         Variant("iron", f"hal, sigma = {value:g}", "hal", rate | {"sigma": value})
         for value in SIGMAS
     ]
-    return (Variant("iron", "hr+her", "hr+her", rate), *sigmas)
+    return (*_on("iron", ("hr+her",), ", p = 1/50", **rate), *sigmas)
 
 
 EXPERIMENTS = {

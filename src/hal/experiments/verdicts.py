@@ -1,7 +1,8 @@
 """Tests of what an experiment measured, each with a verdict: results -> `claims.py`.
 
 A comparison puts a quantity's 95% interval beside the region it should lie in; inside is confirmed,
-outside refuted. A convergence counts seeds. One seed alone decides nothing.
+outside refuted. A convergence counts seeds; one between `MISSED` and `REACHED` is undecided, as an
+agent of 90% may be found on either side by 200 episodes. Few seeds or episodes decide nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from hal.experiments.results import Results, finals
+from hal.experiments.results import Results, finals, select
 from hal.experiments.stats import Interval, contrast, mean_interval
 
 CONFIRMED, NOT_CONFIRMED = "confirmed", "not confirmed"
@@ -19,14 +20,17 @@ REFUTED, NOT_MEASURED = "refuted", "not measured"
 
 Region = tuple[float, float]
 MORE: Region = (0.0, inf)
-CONVERGED = 0.95  # of the episodes end in success
+REACHED, MISSED = 0.95, 0.85  # of the episodes end in success: at least, less than
+FEWEST_SEEDS, FEWEST_EPISODES = 5, 200
 
 Quantifier = Literal["every", "not every", "some", "no"]
-QUANTIFIERS: dict[Quantifier, Callable[[np.ndarray], bool]] = {
-    "every": lambda is_reached: bool(is_reached.all()),
-    "not every": lambda is_reached: not is_reached.all(),
-    "some": lambda is_reached: bool(is_reached.any()),
-    "no": lambda is_reached: not is_reached.any(),
+Tell = Callable[[np.ndarray, np.ndarray], tuple[np.bool_, np.bool_]]
+# Of the seeds that have reached the level and of those that have missed it: is it so, is it not?
+QUANTIFIERS: dict[Quantifier, Tell] = {
+    "every": lambda reached, missed: (reached.all(), missed.any()),
+    "not every": lambda reached, missed: (missed.any(), reached.all()),
+    "some": lambda reached, missed: (reached.any(), missed.all()),
+    "no": lambda reached, missed: (missed.all(), reached.any()),
 }
 
 
@@ -88,24 +92,25 @@ class Convergence:
     quantifier: Quantifier
     task: str
     variants: tuple[str, ...]
-    level: float = CONVERGED
     measure: ClassVar[Measure] = FINAL
 
     @property
     def what(self) -> str:
         """The test in words."""
-        return f"{self.quantifier} seed reaches {self.level:.0%} with {'; '.join(self.variants)}"
+        return f"{self.quantifier} seed reaches {REACHED:.0%} with {'; '.join(self.variants)}"
 
     def weigh(self, groups: Sequence[np.ndarray]) -> tuple[str, str]:
         """Return the numbers and the verdict."""
         numbers = [
             f"{variant}: {mean_interval(group)}, worst {group.min():.3f}, best {group.max():.3f},"
-            f" {np.sum(group >= self.level)} of {_seeds(group)} reach {self.level:.0%}"
+            f" {np.sum(group >= REACHED)} of {_seeds(group)} reach {REACHED:.0%},"
+            f" {np.sum(group < MISSED)} stay below {MISSED:.0%}"
             for variant, group in zip(self.variants, groups, strict=True)
         ]
-        is_met = QUANTIFIERS[self.quantifier](np.concatenate(groups) >= self.level)
-        verdict = CONFIRMED if is_met else REFUTED
-        if min(group.size for group in groups) < 2:
+        values = np.concatenate(groups)
+        is_so, is_not = QUANTIFIERS[self.quantifier](values >= REACHED, values < MISSED)
+        verdict = CONFIRMED if is_so else REFUTED if is_not else NOT_CONFIRMED
+        if min(group.size for group in groups) < FEWEST_SEEDS:
             verdict = NOT_CONFIRMED
         return "; ".join(numbers), verdict
 
@@ -130,6 +135,11 @@ def judge_part(test: Comparison | Convergence, results: Results) -> Part:
     if missing:
         return Part(test.what, f"missing on {test.task}: {'; '.join(missing)}", NOT_MEASURED)
     numbers, verdict = test.weigh(groups)
+    if test.measure.read is finals:
+        runs = [run for name in test.variants for run in select(results, test.task, name)]
+        episodes = min(run.final["episodes"] for run in runs)
+        numbers += f"; {episodes:.0f} episodes each"
+        verdict = verdict if episodes >= FEWEST_EPISODES else NOT_CONFIRMED
     return Part(test.what, f"{test.measure.title}, {numbers}", verdict)
 
 

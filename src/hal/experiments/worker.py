@@ -8,8 +8,21 @@ import os
 import signal
 import sys
 import threading
+from pathlib import Path
 
-from hal.cli import main
+PATIENCE = 60.0  # seconds in which whoever was at a run before has to let go of it
+
+
+def train_run(folder: str) -> str:
+    """Begin a run or go on with it; return its last words, none if it is done."""
+    try:
+        from hal.run import EVALUATION, resume_training  # noqa: PLC0415 (may fail on a node)
+
+        if not (Path(folder) / EVALUATION).exists():  # else only the answer was lost
+            resume_training(Path(folder), patience=PATIENCE)
+    except Exception as error:
+        return " ".join(str(error).split()) or repr(error)
+    return ""
 
 
 def _stop_with_parent() -> None:
@@ -19,5 +32,4 @@ def _stop_with_parent() -> None:
 
 if __name__ == "__main__":
     threading.Thread(target=_stop_with_parent, daemon=True).start()
-    sys.argv[1:] = ["train", "--resume", sys.argv[1]]
-    main()
+    sys.exit(train_run(sys.argv[1]) or None)
