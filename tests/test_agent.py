@@ -60,7 +60,7 @@ def random_obs(rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndar
 def test_bags_sum_and_differentiate_like_dense_layers() -> None:
     image, counts = random_obs(np.random.default_rng(0), 6)
     table = torch.randn(36, 5, requires_grad=True)
-    fast = bag_sum(table, ENCODER(image, counts, CPU))
+    fast = bag_sum(table, ENCODER({"image": image, "inventory": counts}, CPU))
     one_hot = nn.functional.one_hot(torch.from_numpy(image.reshape(6, 9)).long(), 4).float()
     one_hot[:, :, ENCODER.background] = 0
     dense = one_hot.flatten(1) @ table
@@ -72,7 +72,9 @@ def test_bags_sum_and_differentiate_like_dense_layers() -> None:
 
 
 def test_counts_are_read_as_thermometers() -> None:
-    counts = ENCODER(np.zeros((1, 3, 3), np.uint8), np.array([[3, 9]]), CPU).counts
+    counts = ENCODER(
+        {"image": np.zeros((1, 3, 3), np.uint8), "inventory": np.array([[3, 9]])}, CPU
+    ).counts
     assert counts.tolist() == [[1, 1, 1, 0, 0, 1, 1, 1, 1, 1]]
 
 
@@ -188,8 +190,10 @@ def filled_replay(num_rows: int, capacity: int = 50, lanes: int = 3) -> Replay:
     for row in range(num_rows):
         lane = np.arange(lanes)
         replay.add(
-            image=np.zeros((lanes, 3, 3)),
-            inventory=np.stack([np.full(lanes, row), lane], axis=1),
+            {
+                "image": np.zeros((lanes, 3, 3)),
+                "inventory": np.stack([np.full(lanes, row), lane], axis=1),
+            },
             truth=np.zeros((lanes, 4)),
             action=lane,
             subtask=lane,
@@ -204,7 +208,7 @@ def filled_replay(num_rows: int, capacity: int = 50, lanes: int = 3) -> Replay:
 def test_windows_are_runs_of_one_lane_within_the_ring() -> None:
     replay = filled_replay(130)
     windows = replay.draw_windows(200, length=6, event_share=0.5)
-    rows, lanes = windows.inventory[..., 0], windows.inventory[..., 1]
+    rows, lanes = np.moveaxis(windows.obs["inventory"], -1, 0)
     assert rows.min() >= replay.oldest == 80
     assert rows.max() == 129
     assert (np.diff(rows, axis=1) == 1).all()
@@ -254,7 +258,9 @@ def test_examples_keep_the_newest_states_with_their_options_parity() -> None:
     assert examples.sizes.tolist() == [0, 0, 0, 6]
     kept = {
         (int(row), int(lane), int(parity))
-        for (row, lane), parity in zip(examples.inventory[3], examples.parity[3], strict=True)
+        for (row, lane), parity in zip(
+            examples.obs["inventory"][3], examples.parity[3], strict=True
+        )
     }
     assert kept == {(17, 0, 0), (18, 0, 0), (19, 0, 0), (17, 2, 1), (18, 2, 1), (19, 2, 1)}
 
@@ -262,7 +268,12 @@ def test_examples_keep_the_newest_states_with_their_options_parity() -> None:
 def test_meta_replay_is_a_ring() -> None:
     replay = MetaReplay(5, ENCODER, 4)
     for start in (0, 3):
-        numbers = replay.add(subtask=np.arange(start, start + 3), reward=np.zeros(3))
+        numbers = replay.add(
+            ENCODER.blank(3),
+            ENCODER.blank(3),
+            subtask=np.arange(start, start + 3),
+            reward=np.zeros(3),
+        )
     assert numbers.tolist() == [3, 4, 5]
     replay.bound([0, 4], 0.5)
     bounded = np.flatnonzero(np.isfinite(replay.lower_bound))
@@ -275,7 +286,7 @@ def test_a_replay_gives_its_first_window_as_soon_as_it_has_one() -> None:
     assert not filled_replay(6).has_window(6)
     replay = filled_replay(7)
     assert replay.has_window(6)
-    assert replay.draw_windows(3, length=6, event_share=0.5).inventory[0, :, 0].tolist() == [
+    assert replay.draw_windows(3, length=6, event_share=0.5).obs["inventory"][0, :, 0].tolist() == [
         *range(7)
     ]
 
@@ -386,10 +397,10 @@ def test_meta_transitions_chain_and_know_their_end() -> None:
 def test_a_mask_with_nothing_left_allows_everything() -> None:
     agent, _ = tiny_agent("oracle")
     truth = np.array([[False] * 3, [True, False, False]])
-    mask = agent.mask(np.zeros((2, 11, 11), np.uint8), np.zeros((2, 12)), truth)
+    mask = agent.mask(agent.controller.encoder.blank(2), truth)
     assert mask.tolist() == [[True] * 3, [True, False, False]]
     with pytest.raises(ValueError, match="tells its affordances"):
-        agent.mask(np.zeros((2, 11, 11), np.uint8), np.zeros((2, 12)), None)
+        agent.mask(agent.controller.encoder.blank(2), None)
 
 
 def test_untrained_heads_prune_only_what_was_never_collected() -> None:
@@ -397,10 +408,10 @@ def test_untrained_heads_prune_only_what_was_never_collected() -> None:
     agent.affordances.positives.counts[:] = [5, 5, 0]
     agent.affordances.negatives.counts[:] = [0, 0, 9]
     assert not agent.affordances.is_trained.any()
-    states = (np.zeros((1, 11, 11), np.uint8), np.zeros((1, 12)))
-    assert agent.affordances.mask(*states).tolist() == [[True, True, False]]
+    states = agent.controller.encoder.blank(1)
+    assert agent.affordances.mask(states).tolist() == [[True, True, False]]
     agent.affordances.config = replace(agent.config, prune_unachieved=False)
-    assert agent.affordances.mask(*states).all()
+    assert agent.affordances.mask(states).all()
 
 
 # --- training -------------------------------------------------------------------------------

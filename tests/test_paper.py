@@ -139,7 +139,7 @@ def test_the_papers_networks() -> None:
 
 def test_planes_are_one_hot_and_counts_are_counts() -> None:
     image = np.arange(121).reshape(1, 11, 11).astype(np.uint8) % 5
-    planes, counts = ENCODER(image, np.array([[0, 9, 2]]), CPU)
+    planes, counts = ENCODER({"image": image, "inventory": np.array([[0, 9, 2]])}, CPU)
     assert planes.shape == (1, 5, 11, 11)
     np.testing.assert_array_equal(planes.argmax(dim=1).numpy(), image)
     assert planes.sum() == 121
@@ -151,7 +151,7 @@ def test_each_goal_has_its_own_dueling_head() -> None:
     with torch.no_grad():
         network.out.weight.zero_()
         network.out.bias.copy_(torch.arange(15.0))
-    features = ENCODER(np.zeros((2, 11, 11), np.uint8), np.zeros((2, 3)), CPU)
+    features = ENCODER(ENCODER.blank(2), CPU)
     values = network(features, torch.tensor([0, 2]))
     # Head g has value 5g and advantages 5g + 1 to 5g + 4, whose mean is 5g + 2.5.
     assert values.tolist() == [[-1.5, -0.5, 0.5, 1.5], [8.5, 9.5, 10.5, 11.5]]
@@ -199,8 +199,10 @@ def prioritised_replay(num_rows: int) -> Replay:
     replay = Replay(12, 2, ENCODER, 3, np.random.default_rng(0), priorities, window=4)
     for row in range(num_rows):
         replay.add(
-            image=np.zeros((2, 11, 11)),
-            inventory=np.array([[row, lane, 0] for lane in range(2)]),
+            {
+                "image": np.zeros((2, 11, 11)),
+                "inventory": np.array([[row, lane, 0] for lane in range(2)]),
+            },
             milestone=np.full(2, NONE),
             is_valid=np.array([True, row % 5 != 0]),
         )
@@ -224,7 +226,7 @@ def test_hindsight_makes_rows_news_again() -> None:
 @pytest.mark.parametrize("num_rows", [6, 11, 12, 13, 40])
 def test_only_whole_windows_of_valid_rows_are_drawn(num_rows: int) -> None:
     windows = prioritised_replay(num_rows).draw_prioritised(400, beta=1.0)
-    rows, lanes = windows.inventory[..., 0], windows.inventory[..., 1]
+    rows, lanes = (windows.obs["inventory"][..., i] for i in range(2))
     assert (np.diff(rows, axis=1) == 1).all(), "no window crosses the newest row"
     assert windows.is_valid[:, 0].all()
     eligible = {
@@ -242,8 +244,10 @@ def test_only_whole_windows_of_valid_rows_are_drawn(num_rows: int) -> None:
 def one_window(end: list[int], reward: list[float]) -> Windows:
     length = len(end)
     return Windows(
-        image=np.zeros((1, length + 1, 11, 11), np.uint8),
-        inventory=np.arange(length + 1).repeat(3).reshape(1, length + 1, 3),
+        obs={
+            "image": np.zeros((1, length + 1, 11, 11), np.uint8),
+            "inventory": np.arange(length + 1).repeat(3).reshape(1, length + 1, 3),
+        },
         action=np.zeros((1, length), np.int64),
         reward=np.array([reward]),
         subtask=np.zeros((1, length), np.int64),

@@ -11,6 +11,7 @@ from hal.agent.affordance import Affordances
 from hal.agent.controller import Controller, subtask_lessons
 from hal.agent.embedding import BagEncoder
 from hal.agent.meta import MetaController
+from hal.agent.networks import Obs
 from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Replay
 from hal.config import Config
 from hal.log import Tally
@@ -20,9 +21,10 @@ CPU = torch.device("cpu")
 ENCODER = BagEncoder(view=(1, 1), num_codes=6, num_counts=1, background=0)
 
 
-def states(codes: list[int]) -> tuple[np.ndarray, np.ndarray]:
+def states(codes: list[int]) -> Obs:
     """Return images of one cell that tell the state, and empty inventories."""
-    return np.array(codes, np.uint8).reshape(-1, 1, 1), np.zeros((len(codes), 1), np.int16)
+    image = np.array(codes, np.uint8).reshape(-1, 1, 1)
+    return {"image": image, "inventory": np.zeros((len(codes), 1), np.int16)}
 
 
 def probe_config(**overrides: Any) -> Config:
@@ -51,10 +53,8 @@ def corridor(config: Config, num_rows: int = 400) -> Replay:
         is_goal = (place == 3) & (action == 1)
         age += 1
         end = np.where(is_goal, ENDS, np.where(age == 6, CUT, CONTINUES))
-        image, inventory = states(place.tolist())
         replay.add(
-            image=image,
-            inventory=inventory,
+            states(place.tolist()),
             action=action,
             subtask=np.zeros(8, np.int64),
             milestone=np.where(is_goal, 0, NONE),
@@ -76,7 +76,7 @@ def learned_values(controller: Controller, replay: Replay, num_updates: int) -> 
             i,
         )
     with torch.no_grad():
-        features = ENCODER(*states([1, 2, 3]), CPU)
+        features = ENCODER(states([1, 2, 3]), CPU)
         values = controller.learner.network(features, torch.zeros(3, dtype=torch.int64))
     assert config.discount == 0.9
     return np.asarray(values)
@@ -111,13 +111,9 @@ def meta_probe(is_pruned: bool) -> np.ndarray:
     config = probe_config(meta_batch=64, meta_learning_rate=2e-3)
     meta = MetaController(config, ENCODER, 2, np.random.default_rng(0), CPU)
     for state, subtask, reward, has_future in ((1, 0, 0.0, 1), (2, 1, 1.0, 0), (2, 0, 3.0, 0)):
-        image, inventory = states([state])
-        next_image, next_inventory = states([2])
         meta.replay.add(
-            image=image,
-            inventory=inventory,
-            next_image=next_image,
-            next_inventory=next_inventory,
+            states([state]),
+            states([2]),
             next_mask=np.array([[not is_pruned, True]]),
             subtask=np.array([subtask]),
             reward=np.array([reward]),
@@ -125,7 +121,7 @@ def meta_probe(is_pruned: bool) -> np.ndarray:
         )
     for i in range(500):
         meta.update(i)
-    return meta.values(*states([1, 2]))
+    return meta.values(states([1, 2]))
 
 
 @pytest.mark.parametrize(("is_pruned", "best"), [(False, 3.0), (True, 1.0)])
@@ -142,8 +138,7 @@ def one_option(config: Config, subtask: int, collected: int) -> MetaController:
     meta = MetaController(config, ENCODER, 3, np.random.default_rng(0), CPU)
     lanes = np.array([0])
     for state, stores in ((1, False), (2, True)):
-        image, inventory = states([state] * 8)
-        obs = {"image": image, "inventory": inventory}
+        obs = states([state] * 8)
         if stores:
             meta.store(lanes, obs, np.ones((1, 3), np.bool_))
         else:
@@ -167,16 +162,15 @@ def test_options_are_stored_as_chosen_and_as_collected(
 ) -> None:
     meta = one_option(probe_config(), subtask, collected)
     assert meta.replay.subtask[: len(meta.replay)].tolist() == stored
-    assert meta.replay.image[: len(meta.replay)].ravel().tolist() == [1] * len(stored)
-    assert meta.replay.next_image[: len(meta.replay)].ravel().tolist() == [2] * len(stored)
+    assert meta.replay.obs["image"][: len(meta.replay)].ravel().tolist() == [1] * len(stored)
+    assert meta.replay.next_obs["image"][: len(meta.replay)].ravel().tolist() == [2] * len(stored)
     without = one_option(probe_config(meta_hindsight=False), subtask, collected)
     assert without.replay.subtask[: len(without.replay)].tolist() == stored[:1]
 
 
 def test_a_success_bounds_every_copy_by_the_return_that_was_had() -> None:
     meta = one_option(probe_config(), 0, 1)
-    image, inventory = states([2] * 8)
-    obs = {"image": image, "inventory": inventory}
+    obs = states([2] * 8)
     meta.begin(np.array([0]), obs)
     meta.reward[0] = 1.0
     meta.end(np.array([0]), np.array([2]), np.array([2]))
@@ -200,11 +194,9 @@ def affordances_of(
     replay = Replay(64, 8, ENCODER, 2, rng)
     for _ in range(60):
         codes = rng.integers(1, 6, size=8)
-        image, inventory = states(codes.tolist())
         start = replay.num_rows
         replay.add(
-            image=image,
-            inventory=inventory,
+            states(codes.tolist()),
             milestone=np.full(8, NONE),
             truth=np.zeros((8, 2)),
             is_valid=np.ones(8, np.bool_),
@@ -243,16 +235,16 @@ def test_failures_count_as_often_as_they_happen(
         use_contrast=False,
         classifier_batch=256,
     )
-    probabilities = affordances.probabilities(*states([1, 2, 3, 4, 5]))[:, 0]
+    probabilities = affordances.probabilities(states([1, 2, 3, 4, 5]))[:, 0]
     assert probabilities.mean() == pytest.approx(expected, abs=0.07)
 
 
 def test_the_classifier_learns_where_a_milestone_is_possible() -> None:
     affordances = affordances_of(lambda code: code <= 2, use_filter=False, use_contrast=False)
-    probabilities = affordances.probabilities(*states([1, 2, 3, 4, 5]))[:, 0]
+    probabilities = affordances.probabilities(states([1, 2, 3, 4, 5]))[:, 0]
     assert (probabilities[:2] > 0.9).all()
     assert (probabilities[2:] < 0.1).all()
-    mask = affordances.mask(*states([1, 5]))
+    mask = affordances.mask(states([1, 5]))
     assert mask.tolist() == [[True, False], [True, True]], "all is allowed where nothing is left"
 
 
@@ -261,7 +253,7 @@ def test_ablations_of_the_classifier_learn_too(switch: str) -> None:
     affordances = affordances_of(
         lambda code: code <= 2, use_filter=False, use_contrast=False, **{switch: False}
     )
-    probabilities = affordances.probabilities(*states([1, 2, 3, 4, 5]))[:, 0]
+    probabilities = affordances.probabilities(states([1, 2, 3, 4, 5]))[:, 0]
     assert (probabilities[:2] > 0.6).all()
     assert (probabilities[2:] < 0.4).all()
 
@@ -292,7 +284,7 @@ def test_the_filter_flags_negatives_that_look_like_positives() -> None:
     affordances = affordances_of(lambda code: code <= 2)
     affordances.refresh_filter(Tally())
     with torch.no_grad():
-        contexts = affordances.context(ENCODER(*states([1, 2, 3, 4, 5]), CPU))
+        contexts = affordances.context(ENCODER(states([1, 2, 3, 4, 5]), CPU))
     # States are few, so that the positives' distances are all zero: a bound above rounding.
     affordances.margins[0] = 0.05
     flagged = affordances._is_false_negative(np.array([0]), 5, contexts)

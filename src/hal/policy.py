@@ -6,7 +6,8 @@ import numpy as np
 
 from hal.agent.build import Agent
 from hal.agent.hierarchical import HierarchicalAgent
-from hal.agent.replay import NONE, Obs
+from hal.agent.networks import Obs, batch_size, pick
+from hal.agent.replay import NONE
 from hal.agent.subtasks import SubtaskState, first_milestone
 from hal.config import GREEDY, Exploration
 
@@ -53,7 +54,7 @@ class Policy:
         batch, is_single = self._batched(obs)
         if is_single and info is not None:
             info = {name: np.asarray(values)[np.newaxis] for name, values in info.items()}
-        actions = self.act_on(np.arange(len(batch["image"])), batch, info)
+        actions = self.act_on(np.arange(batch_size(batch)), batch, info)
         return actions[0] if is_single else actions
 
     def affordances(self, obs: Obs, info: dict[str, Any] | None = None) -> np.ndarray:
@@ -62,26 +63,25 @@ class Policy:
         truth = (info or {}).get("affordances")
         if is_single and truth is not None:
             truth = truth[np.newaxis]
-        mask = self._hierarchical().mask(batch["image"], batch["inventory"], truth)
+        mask = self._hierarchical().mask(batch, truth)
         return mask[0] if is_single else mask
 
     def q_subtasks(self, obs: Obs) -> np.ndarray:
         """Return what the meta-controller expects of each subtask, (K,)."""
         batch, is_single = self._batched(obs)
-        values = self._hierarchical().meta.values(batch["image"], batch["inventory"])
+        values = self._hierarchical().meta.values(batch)
         return values[0] if is_single else values
 
     def act_on(self, active: np.ndarray, obs: Obs, info: dict[str, Any] | None) -> np.ndarray:
         """Return an action for each lane that is still of interest, in their order."""
-        lanes = self._advanced(len(obs["image"]), info)
+        lanes = self._advanced(batch_size(obs), info)
         chosen = active[lanes.subtask[active] == NONE]
         self.chosen = chosen
         self.judged = self.agent.choose_subtasks(
             obs, info or {}, lanes, chosen, self.explore, self._rng
         )
-        here = {name: batch[active] for name, batch in obs.items()}
         return self.agent.controller.act(
-            here,
+            pick(obs, active),
             lanes.subtask[active],
             self.explore.controller,
             self._rng,

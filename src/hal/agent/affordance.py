@@ -9,7 +9,7 @@ from torch import Tensor
 
 from hal.agent.examples import Examples
 from hal.agent.losses import classifier_loss, nearest_distances, tolerance_bound, triplet_loss
-from hal.agent.networks import Context, Encoder, Learner
+from hal.agent.networks import Context, Encoder, Learner, Obs, pick
 from hal.agent.replay import NONE, Replay
 from hal.config import Config
 from hal.log import Tally
@@ -81,15 +81,15 @@ class Affordances:
             )
 
     @torch.no_grad()
-    def probabilities(self, image: np.ndarray, inventory: np.ndarray) -> np.ndarray:
+    def probabilities(self, obs: Obs) -> np.ndarray:
         """Return f(s), (batch, K)."""
-        features = self.encoder(image, inventory, self.device)
+        features = self.encoder(obs, self.device)
         logits = self.context.logits(features, self.context(features))
         return torch.sigmoid(logits).cpu().numpy()
 
-    def mask(self, image: np.ndarray, inventory: np.ndarray) -> np.ndarray:
+    def mask(self, obs: Obs) -> np.ndarray:
         """Return which subtasks are not pruned, (batch, K) bool; never none."""
-        is_afforded = self.probabilities(image, inventory) > self.config.aff_threshold
+        is_afforded = self.probabilities(obs) > self.config.aff_threshold
         mask = is_afforded | ~self.is_trained
         if self.config.prune_unachieved:
             mask &= self.positives.counts > 0
@@ -131,8 +131,8 @@ class Affordances:
             tally.add_columns("filter/margin", np.array([head]), margin, self.milestones)
 
     def _contexts_of(self, head: int, at: np.ndarray) -> Tensor:
-        image, inventory = self.positives.image[head, at], self.positives.inventory[head, at]
-        contexts: Tensor = self.context(self.encoder(image, inventory, self.device))
+        obs = {name: values[head, at] for name, values in self.positives.obs.items()}
+        contexts: Tensor = self.context(self.encoder(obs, self.device))
         return contexts
 
     def _contrast(self, replay: Replay, tally: Tally) -> list[Tensor]:
@@ -144,9 +144,7 @@ class Affordances:
         if len(anchors) == 0:
             return []
         rows, lanes = np.concatenate([anchors, positives, negatives.reshape(-1, 2)]).T
-        features = self.encoder(
-            replay.image[rows, lanes], replay.inventory[rows, lanes], self.device
-        )
+        features = self.encoder(pick(replay.obs, rows, lanes), self.device)
         anchor, positive, negative = self.context(features).split(
             [len(anchors), len(anchors), len(anchors) * config.num_negatives]
         )
@@ -161,11 +159,11 @@ class Affordances:
         head = np.repeat(heads, half)
         positives = self.positives.draw(head, self._rng)
         negatives = self.negatives.draw(head, self._rng)
-        features = self.encoder(
-            np.concatenate([positives.image, negatives.image]),
-            np.concatenate([positives.inventory, negatives.inventory]),
-            self.device,
-        )
+        obs = {
+            name: np.concatenate([values, negatives.obs[name]])
+            for name, values in positives.obs.items()
+        }
+        features = self.encoder(obs, self.device)
         contexts = self.context(features)
         is_flagged = np.zeros(head.size, dtype=np.bool_)
         tally.add_columns("filter/false_negatives", head, negatives.truth, self.milestones)

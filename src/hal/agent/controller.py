@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from hal.agent.losses import lambda_returns, q_loss
-from hal.agent.networks import Encoder, Learner, Target
-from hal.agent.replay import CONTINUES, CUT, NONE, Obs, Replay, Windows
+from hal.agent.networks import Encoder, Learner, Obs, Target, pick
+from hal.agent.replay import CONTINUES, CUT, NONE, Replay, Windows
 from hal.config import Config
 
 
@@ -76,7 +76,7 @@ class Controller:
     ) -> np.ndarray:
         """Return actions for these goals, epsilon-greedily; by the target network if averaged."""
         network = self.acting(is_averaged)
-        features = self.encoder(obs["image"], obs["inventory"], self.device)
+        features = self.encoder(obs, self.device)
         values = network(features, torch.from_numpy(goals).to(self.device))
         greedy = values.argmax(dim=1).cpu().numpy()
         anything = rng.integers(self.num_actions, size=greedy.size)
@@ -144,8 +144,7 @@ class Controller:
         step: np.ndarray,
         goal: np.ndarray,
     ) -> Tensor:
-        image, inventory = windows.image[row, step], windows.inventory[row, step]
-        features = self.encoder(image, inventory, self.device)
+        features = self.encoder(pick(windows.obs, row, step), self.device)
         values: Tensor = network(features, torch.from_numpy(goal).to(self.device))
         return values
 

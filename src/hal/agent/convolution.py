@@ -1,11 +1,10 @@
 """The paper's networks: convolutions over one-hot planes, a head per goal."""
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 (the field's habit)
 
-from hal.agent.networks import Encoder, Features, dueling
+from hal.agent.networks import Encoder, Features, Obs, dueling
 
 CHANNELS = (32, 64)
 KERNELS = (5, 3)
@@ -14,11 +13,11 @@ KERNELS = (5, 3)
 class PlaneEncoder(Encoder):
     """Turns cell codes into one-hot planes, and leaves counts as they are."""
 
-    def __call__(self, image: np.ndarray, inventory: np.ndarray, device: torch.device) -> Features:
-        """Encode images (batch, height, width) and counts (batch, items)."""
-        codes = torch.from_numpy(image).to(device).long()
+    def __call__(self, obs: Obs, device: torch.device) -> Features:
+        """Encode a batch of observations."""
+        codes = torch.from_numpy(obs["image"]).to(device).long()
         planes = F.one_hot(codes, self.num_codes).permute(0, 3, 1, 2).float()
-        return planes, torch.from_numpy(inventory).to(device).float()
+        return planes, torch.from_numpy(obs["inventory"]).to(device).float()
 
     def torso(self, width: int, count_scale: float = 1.0) -> nn.Module:
         """Return a `ConvTorso`."""

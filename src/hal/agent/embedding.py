@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 (the field's habit)
 
 from hal.agent.bags import Bag, bag_sum
-from hal.agent.networks import Encoder, dueling
+from hal.agent.networks import Encoder, Obs, dueling
 
 THERMOMETER = np.array([1, 2, 3, 4, 8])  # a count is read as "at least this many"
 
@@ -35,8 +35,9 @@ class BagEncoder(Encoder):
         """Return a `GoalQ`."""
         return GoalQ(self, width, num_goals, num_actions)
 
-    def __call__(self, image: np.ndarray, inventory: np.ndarray, device: torch.device) -> Bag:
-        """Encode images (batch, height, width) and counts (batch, items)."""
+    def __call__(self, obs: Obs, device: torch.device) -> Bag:
+        """Encode a batch of observations."""
+        image, inventory = obs["image"], obs["inventory"]
         codes = image.reshape(len(image), -1)
         rows, owners, offsets = _features(codes, self.num_codes, self.background)
         counts = (inventory[:, :, np.newaxis] >= THERMOMETER).reshape(len(image), -1)

@@ -13,8 +13,8 @@ from hal.agent.affordance import Affordances
 from hal.agent.base import BaseAgent
 from hal.agent.controller import Lesson, subtask_lessons
 from hal.agent.meta import MetaController
-from hal.agent.networks import Encoder, load_named, named
-from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Obs, Windows
+from hal.agent.networks import Encoder, Obs, batch_size, load_named, named, pick
+from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Windows
 from hal.agent.subtasks import (
     SubtaskState,
     epsilon2_choice,
@@ -86,10 +86,10 @@ class HierarchicalAgent(BaseAgent):
         """
         if chosen.size == 0:
             return np.zeros((0, self.num_milestones), np.bool_), np.zeros((0, self.num_milestones))
-        image, inventory = obs["image"][chosen], obs["inventory"][chosen]
+        here = pick(obs, chosen)
         truth = info["affordances"][chosen] if "affordances" in info else None
-        mask = self.mask(image, inventory, truth)
-        values = self.meta.values(image, inventory)
+        mask = self.mask(here, truth)
+        values = self.meta.values(here)
         avoided = options.failed[chosen] & self.config.avoid_failed
         within = weighted_choice(mask * self._rarity(), rng)
         anything = rng.integers(self.num_milestones, size=chosen.size)
@@ -113,13 +113,11 @@ class HierarchicalAgent(BaseAgent):
             return counts.max() - counts + 1.0
         return np.ones(counts.size)
 
-    def mask(
-        self, image: np.ndarray, inventory: np.ndarray, truth: np.ndarray | None
-    ) -> np.ndarray:
+    def mask(self, obs: Obs, truth: np.ndarray | None) -> np.ndarray:
         """Return which subtasks are considered, (batch, K) bool; never none."""
         if self.config.mask == "learned":
-            return self.affordances.mask(image, inventory)
-        everything = np.ones((len(image), self.num_milestones), dtype=np.bool_)
+            return self.affordances.mask(obs)
+        everything = np.ones((batch_size(obs), self.num_milestones), dtype=np.bool_)
         if self.config.mask == "none":
             return everything
         if truth is None:
@@ -146,8 +144,7 @@ class HierarchicalAgent(BaseAgent):
         is_ended = self.options.advance(milestone, is_done, self.config.max_option_steps) & is_valid
         is_end = (milestone != NONE) | terminated
         self.replay.add(
-            image=before["image"],
-            inventory=before["inventory"],
+            before,
             truth=info_before.get("affordances", False),
             action=actions,
             reward=reward,
@@ -195,7 +192,7 @@ class HierarchicalAgent(BaseAgent):
         has_future = ~terminated[lanes] & self.config.bootstrap_truncation
         if has_future.any():
             truth = info["affordances"][lanes] if "affordances" in info else None
-            mask = self.mask(obs["image"][lanes], obs["inventory"][lanes], truth)
+            mask = self.mask(pick(obs, lanes), truth)
         self.meta.store(lanes, obs, mask, has_future)
         is_success = terminated[lanes] & (milestone[lanes] == self.num_milestones - 1)
         for lane, is_good in zip(lanes, is_success, strict=True):

@@ -5,9 +5,9 @@ import torch
 
 from hal.agent.losses import q_loss
 from hal.agent.meta_replay import MetaReplay
-from hal.agent.networks import DuelingValues, Encoder, Learner, Target
+from hal.agent.networks import DuelingValues, Encoder, Learner, Obs, Target, pick
 from hal.agent.priorities import Priorities
-from hal.agent.replay import NONE, Obs
+from hal.agent.replay import NONE
 from hal.config import Config
 
 
@@ -22,8 +22,7 @@ class MetaController:
         "learner",
         "target",
         "replay",
-        "first_image",
-        "first_inventory",
+        "first_obs",
         "reward",
         "ended",
         "hindsight",
@@ -50,8 +49,7 @@ class MetaController:
         priorities = Priorities(config.meta_replay, config.alpha) if config.prioritised else None
         self.replay = MetaReplay(config.meta_replay, encoder, num_milestones, priorities)
         lanes = config.num_lanes
-        self.first_image = np.zeros((lanes, *encoder.view), dtype=np.uint8)
-        self.first_inventory = np.zeros((lanes, encoder.num_counts), dtype=np.int16)
+        self.first_obs = encoder.blank(lanes)  # where the present option began
         self.reward = np.zeros(lanes)  # of the present option so far
         self.ended = np.full(lanes, NONE)  # the subtask of an option that is to be stored
         self.hindsight = np.full(lanes, NONE)  # what that option collected instead
@@ -60,16 +58,16 @@ class MetaController:
         self._rng = rng
 
     @torch.no_grad()
-    def values(self, image: np.ndarray, inventory: np.ndarray) -> np.ndarray:
+    def values(self, obs: Obs) -> np.ndarray:
         """Return Q(s, g), (batch, K)."""
-        features = self.encoder(image, inventory, self.device)
+        features = self.encoder(obs, self.device)
         values: np.ndarray = self.learner.network(features).cpu().numpy()
         return values
 
     def begin(self, lanes: np.ndarray, obs: Obs) -> None:
         """Note where options begin."""
-        self.first_image[lanes] = obs["image"][lanes]
-        self.first_inventory[lanes] = obs["inventory"][lanes]
+        for name, values in obs.items():
+            self.first_obs[name][lanes] = values[lanes]
         self.reward[lanes] = 0.0
 
     def end(self, lanes: np.ndarray, subtasks: np.ndarray, collected: np.ndarray) -> None:
@@ -105,10 +103,8 @@ class MetaController:
         if lanes.size == 0:
             return
         numbers = self.replay.add(
-            image=self.first_image[lanes],
-            inventory=self.first_inventory[lanes],
-            next_image=obs["image"][lanes],
-            next_inventory=obs["inventory"][lanes],
+            pick(self.first_obs, lanes),
+            pick(obs, lanes),
             next_mask=mask,
             subtask=subtasks,
             reward=self.reward[lanes],
@@ -131,8 +127,8 @@ class MetaController:
         replay, network = self.replay, self.learner.network
         beta = self.config.beta(num_steps)
         at, weights = replay.draw(self.config.meta_batch, beta, self._rng)
-        features = self.encoder(replay.image[at], replay.inventory[at], self.device)
-        following = self.encoder(replay.next_image[at], replay.next_inventory[at], self.device)
+        features = self.encoder(pick(replay.obs, at), self.device)
+        following = self.encoder(pick(replay.next_obs, at), self.device)
 
         def tensor(values: np.ndarray) -> torch.Tensor:
             return torch.from_numpy(values[at]).to(self.device)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hal.agent.networks import Encoder
+from hal.agent.networks import Encoder, Obs
 from hal.agent.priorities import Draw, Priorities
 
 
@@ -10,10 +10,8 @@ class MetaReplay:
     """A ring of the meta-controller's transitions."""
 
     KEPT = (
-        "image",
-        "inventory",
-        "next_image",
-        "next_inventory",
+        "obs",
+        "next_obs",
         "next_mask",
         "subtask",
         "reward",
@@ -32,10 +30,7 @@ class MetaReplay:
     ) -> None:
         self.capacity = capacity
         self.priorities = priorities
-        self.image = np.zeros((capacity, *encoder.view), dtype=np.uint8)
-        self.inventory = np.zeros((capacity, encoder.num_counts), dtype=np.int16)
-        self.next_image = np.zeros_like(self.image)
-        self.next_inventory = np.zeros_like(self.inventory)
+        self.obs, self.next_obs = encoder.blank(capacity), encoder.blank(capacity)
         self.next_mask = np.zeros((capacity, num_milestones), dtype=np.bool_)
         self.subtask = np.zeros(capacity, dtype=np.int64)
         self.reward = np.zeros(capacity, dtype=np.float32)
@@ -47,11 +42,13 @@ class MetaReplay:
         """Return how many transitions can be drawn."""
         return min(self.num_added, self.capacity)
 
-    def add(self, **fields: np.ndarray) -> np.ndarray:
+    def add(self, obs: Obs, next_obs: Obs, **fields: np.ndarray) -> np.ndarray:
         """Write a batch of transitions; return their numbers."""
         size = len(fields["subtask"])
         numbers = self.num_added + np.arange(size)
         at = numbers % self.capacity
+        for name in self.obs:
+            self.obs[name][at], self.next_obs[name][at] = obs[name], next_obs[name]
         for name, values in fields.items():
             getattr(self, name)[at] = values
         self.lower_bound[at] = -np.inf

@@ -12,7 +12,18 @@ from torch import Tensor, nn
 
 from hal.config import Config, between
 
+Obs = dict[str, np.ndarray]  # a batch of observations, by part
 Features = tuple[Tensor, ...]  # an encoder's own
+
+
+def pick(obs: Obs, *at: np.ndarray | slice) -> Obs:
+    """Return some of a batch's observations."""
+    return {name: values[at] for name, values in obs.items()}
+
+
+def batch_size(obs: Obs) -> int:
+    """Return how many observations a batch has."""
+    return len(next(iter(obs.values())))
 
 
 class Encoder(ABC):
@@ -26,9 +37,16 @@ class Encoder(ABC):
         self.num_counts = num_counts
         self.background = background  # the code that most cells have
 
+    def blank(self, *shape: int) -> Obs:
+        """Return room for observations."""
+        return {
+            "image": np.zeros((*shape, *self.view), dtype=np.uint8),
+            "inventory": np.zeros((*shape, self.num_counts), dtype=np.int16),
+        }
+
     @abstractmethod
-    def __call__(self, image: np.ndarray, inventory: np.ndarray, device: torch.device) -> Features:
-        """Encode images (batch, height, width) and counts (batch, items)."""
+    def __call__(self, obs: Obs, device: torch.device) -> Features:
+        """Encode a batch of observations."""
 
     @abstractmethod
     def torso(self, width: int, count_scale: float = 1.0) -> nn.Module:

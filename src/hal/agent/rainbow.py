@@ -9,8 +9,8 @@ import numpy as np
 
 from hal.agent.base import BaseAgent
 from hal.agent.controller import Lesson
-from hal.agent.networks import Encoder
-from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Obs, Windows
+from hal.agent.networks import Encoder, Obs
+from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Windows
 from hal.agent.subtasks import SubtaskState, first_milestone
 from hal.config import Config, Exploration
 
@@ -47,8 +47,7 @@ class RainbowAgent(BaseAgent):
         is_valid = ~self.is_resetting
         milestone = np.where(is_valid, first_milestone(info["milestones"]), NONE)
         self.replay.add(
-            image=before["image"],
-            inventory=before["inventory"],
+            before,
             action=actions,
             reward=reward,
             milestone=milestone,

@@ -9,11 +9,10 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from hal.agent.networks import Encoder
+from hal.agent.networks import Encoder, Obs, pick
 from hal.agent.priorities import Priorities
 from hal.config import Config
 
-Obs = dict[str, np.ndarray]
 NONE = -1
 # How a step ended its option: not at all; for good; or cut off, with a future that still counts.
 CONTINUES, ENDS, CUT = range(3)
@@ -22,8 +21,7 @@ CONTINUES, ENDS, CUT = range(3)
 class Windows(NamedTuple):
     """Runs of consecutive rows, (batch, length) each, the observations one longer."""
 
-    image: np.ndarray
-    inventory: np.ndarray
+    obs: Obs
     action: np.ndarray
     reward: np.ndarray
     subtask: np.ndarray
@@ -39,8 +37,7 @@ class Replay:
     """A ring of rows, (capacity, lanes, ...), and where the milestones are in it."""
 
     KEPT = (
-        "image",
-        "inventory",
+        "obs",
         "truth",
         "action",
         "reward",
@@ -69,8 +66,7 @@ class Replay:
         shape = (capacity, num_lanes)
         self.capacity = capacity
         self.num_lanes = num_lanes
-        self.image = np.zeros((*shape, *encoder.view), dtype=np.uint8)
-        self.inventory = np.zeros((*shape, encoder.num_counts), dtype=np.int16)
+        self.obs = encoder.blank(*shape)
         self.truth = np.zeros((*shape, num_milestones), dtype=np.bool_)
         self.action = np.zeros(shape, dtype=np.int64)
         self.reward = np.zeros(shape, dtype=np.float32)
@@ -91,9 +87,11 @@ class Replay:
         """The oldest row that has not been overwritten."""
         return max(0, self.num_rows - self.capacity)
 
-    def add(self, **fields: np.ndarray) -> None:
+    def add(self, obs: Obs, **fields: np.ndarray) -> None:
         """Write one row of every lane."""
         at = self.num_rows % self.capacity
+        for name, values in obs.items():
+            self.obs[name][at] = values
         for name, values in fields.items():
             getattr(self, name)[at] = values
         self.hindsight[at] = NONE
@@ -154,8 +152,7 @@ class Replay:
         lane = np.broadcast_to(lanes[:, np.newaxis], at.shape)
         steps, step_lane = at[:, :-1], lane[:, :-1]
         return Windows(
-            image=self.image[at, lane],
-            inventory=self.inventory[at, lane],
+            obs=pick(self.obs, at, lane),
             action=self.action[steps, step_lane],
             reward=self.reward[steps, step_lane],
             subtask=self.subtask[steps, step_lane],
