@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 import tyro
-from scipy import stats
 
 from hal.agent.build import Agent
 from hal.config import GREEDY, Config, Exploration
 from hal.evaluation import evaluate
+from hal.experiments.stats import contrast
 from hal.presets import make_config
 from hal.training import train
 
@@ -127,19 +127,19 @@ def compare(bench: Bench) -> str:
     lines = []
     for task in bench.tasks:
         runs = {method: runs_of(bench, task, method) for method in {m for p in PAIRS for m in p}}
-        hits = [hit["steps"] for lines in runs["hal"] if (hit := reached(lines, "e05", 0.95))]
+        hits = [line["steps"] for lines in runs["hal"] if (line := reached(lines, "e05", 0.95))]
         if not hits:
             continue
-        steps = math.ceil(float(np.median(hits)) / COMPARED_EVERY) * COMPARED_EVERY
+        hit = np.median(hits) // bench.every * bench.every  # evaluations are a few steps late
+        steps = math.ceil(hit / COMPARED_EVERY) * COMPARED_EVERY
         for better, worse in PAIRS:
             ours, theirs = (rates_at(runs[method], steps) for method in (better, worse))
             if min(len(ours), len(theirs)) < 2:
                 continue
-            mean = float(np.mean(ours) - np.mean(theirs))
-            interval = stats.ttest_ind(ours, theirs, equal_var=False).confidence_interval(0.95)
+            difference = contrast([np.array(ours), np.array(theirs)], [1, -1])
             lines.append(
-                f"{task} at {steps / 1e6:.2f}M: {better} - {worse} = {mean:+.3f}"
-                f" [{interval.low:+.3f}, {interval.high:+.3f}], {len(ours)} and {len(theirs)} seeds"
+                f"{task} at {steps / 1e6:.2f}M: {better} - {worse} = {difference},"
+                f" {len(ours)} and {len(theirs)} seeds"
             )
     return "\n".join(lines)
 

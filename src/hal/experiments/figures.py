@@ -66,6 +66,7 @@ def draw_figures(experiment: str, results: Results, folder: Path) -> list[Path]:
     with mpl.rc_context(plot.STYLE):
         for name, draw in own.items() if results else ():
             figure = draw(results)
+            figure.draw_without_rendering()  # the layout settles the second time
             for suffix in SUFFIXES:
                 files.append(folder / (name + suffix))
                 # Without the date, the same data are the same file.
