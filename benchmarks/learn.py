@@ -123,7 +123,7 @@ def cell(runs: list[list[dict[str, Any]]], mode: str, level: float) -> str:
 
 
 def compare(bench: Bench) -> str:
-    """Return how `e05` differs once every run of HAL is at 95%, with Welch's 95% interval."""
+    """Return how `e05` differs once HAL's last run to get there is at 95%, with 95% intervals."""
     lines = []
     for task in bench.tasks:
         runs = {method: runs_of(bench, task, method) for method in {m for p in PAIRS for m in p}}

@@ -1,9 +1,11 @@
-"""Writing files so that nothing that happens leaves half of one."""
+"""Writing files so that nothing that happens leaves half of one, and nobody else writes there."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 
 @contextmanager
@@ -31,3 +33,13 @@ def flush(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def locked(path: Path, refusal: str, patience: float = 0.0) -> Iterator[None]:
+    """Hold a lock, which goes with this process, however it ends; or refuse with these words."""
+    try:
+        with FileLock(path, timeout=patience):
+            yield
+    except Timeout:
+        raise ValueError(refusal) from None

@@ -5,15 +5,12 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-
-from filelock import FileLock, Timeout
 
 from hal.agent.networks import device_of
 from hal.checkpoint import (
@@ -30,7 +27,7 @@ from hal.display import Display, say, success_line
 from hal.envs.options import check_whole_number
 from hal.errors import DamagedError, FailedError, StoppedError, how_to_go_on
 from hal.evaluation import evaluate
-from hal.files import write_text
+from hal.files import locked, write_text
 from hal.policy import Policy
 from hal.signals import Signals
 from hal.sinks import Sinks
@@ -71,7 +68,7 @@ def run_training(config: Config, folder: Path, keeping: Keeping) -> dict[str, An
     training = Training(config)
     folder.mkdir(parents=True)
     prepare_run(config, folder, keeping)
-    with locked(folder):
+    with _alone(folder):
         return _go_on(training, folder, keeping)
 
 
@@ -90,8 +87,8 @@ def resume_training(folder: Path, patience: float = 1.0, **changes: Any) -> dict
     """
     config = load_config(folder)
     device_of(config.device)
-    with locked(folder, patience):
-        if (folder / EVALUATION).exists():
+    with _alone(folder, patience):
+        if is_done(folder):
             shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
             raise ValueError(f"{folder} is done; see it with: hal eval {shlex.quote(str(folder))}")
         keeping = Keeping(**{**_read_keeping(folder), **changes})
@@ -110,14 +107,14 @@ def _read_keeping(folder: Path) -> dict[str, Any]:
     return values
 
 
-@contextmanager
-def locked(folder: Path, patience: float = 1.0) -> Iterator[None]:
-    """Keep other processes off a run; the lock goes with this process, however it ends."""
-    try:
-        with FileLock(folder / LOCK, timeout=patience):
-            yield
-    except Timeout:
-        raise ValueError(f"{folder} is being trained by another process") from None
+def is_done(folder: Path) -> bool:
+    """Tell whether a run has been trained and evaluated."""
+    return (folder / EVALUATION).is_file()
+
+
+def _alone(folder: Path, patience: float = 1.0) -> AbstractContextManager[None]:
+    """Keep other processes off a run."""
+    return locked(folder / LOCK, f"{folder} is being trained by another process", patience)
 
 
 def _load_newest(training: Training, folder: Path) -> None:

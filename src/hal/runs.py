@@ -15,7 +15,7 @@ from rich.text import Text
 
 from hal.checkpoint import CONFIG, load_config
 from hal.log import read_metrics
-from hal.run import EVALUATION, FAILURE, LOCK
+from hal.run import EVALUATION, FAILURE, LOCK, is_done
 
 COLOURS = {"done": "green", "running": "cyan", "stopped": "yellow", "failed": "red"}
 UNKNOWN = "-"
@@ -49,7 +49,7 @@ def state_of(run: Path) -> str:
     """Return done, running, failed or stopped."""
     if _is_held(run / LOCK):
         return "running"
-    if (run / EVALUATION).is_file():
+    if is_done(run):
         return "done"
     return "failed" if (run / FAILURE).is_file() else "stopped"
 

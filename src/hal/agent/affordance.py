@@ -131,8 +131,9 @@ class Affordances:
             tally.add_columns("filter/margin", np.array([head]), margin, self.milestones)
 
     def _contexts_of(self, head: int, at: np.ndarray) -> Tensor:
-        obs = {name: values[head, at] for name, values in self.positives.obs.items()}
-        contexts: Tensor = self.context(self.encoder(obs, self.device))
+        contexts: Tensor = self.context(
+            self.encoder(pick(self.positives.obs, head, at), self.device)
+        )
         return contexts
 
     def _contrast(self, replay: Replay, tally: Tally) -> list[Tensor]:

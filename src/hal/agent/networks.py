@@ -16,7 +16,7 @@ Obs = dict[str, np.ndarray]  # a batch of observations, by part
 Features = tuple[Tensor, ...]  # an encoder's own
 
 
-def pick(obs: Obs, *at: np.ndarray | slice) -> Obs:
+def pick(obs: Obs, *at: np.ndarray | int) -> Obs:
     """Return some of a batch's observations."""
     return {name: values[at] for name, values in obs.items()}
 

@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from hal.config import Config
-from hal.experiments.schedule import is_done
 from hal.experiments.suite import RunSpec
 from hal.log import read_metrics
+from hal.run import is_done
 
 # Environment steps per CPU second, measured on iron with two runs at once.
 SPEEDS = {"oracle": 19_000, "hr": 26_000, "hr+her": 22_000, "rainbow": 40_000}
@@ -47,7 +48,8 @@ class Costs:
     def seconds_left(self, specs: Sequence[RunSpec]) -> list[float]:
         """Return what is left to pay for each run that is not done."""
         return [
-            self.seconds(spec) * (1 - share_done(self._runs / spec.folder, spec.config))
+            self.seconds(spec)
+            * (1 - share_done(read_metrics(self._runs / spec.folder), spec.config))
             for spec in specs
             if not is_done(self._runs / spec.folder)
         ]
@@ -77,9 +79,8 @@ def time_left(seconds: Sequence[float], num_slots: int) -> float:
     return max(sum(seconds) / num_slots, max(seconds, default=0.0))
 
 
-def share_done(folder: Path, config: Config) -> float:
-    """Return how far a run has come, from 0 to 1."""
-    lines = read_metrics(folder)
+def share_done(lines: list[dict[str, Any]], config: Config) -> float:
+    """Return how far a run with these metrics has come, from 0 to 1."""
     return min(lines[-1]["steps"] / config.steps, 1.0) if lines else 0.0
 
 

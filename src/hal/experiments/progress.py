@@ -14,9 +14,9 @@ from rich.text import Text
 from hal.display import say
 from hal.experiments.costs import Costs, in_words, share_done, time_left
 from hal.experiments.engines import Engine
-from hal.experiments.schedule import is_done
 from hal.experiments.suite import RunSpec
 from hal.log import read_metrics
+from hal.run import is_done
 from hal.runs import read_evaluation
 
 REFRESH_POLLS = 5
@@ -83,7 +83,7 @@ class Progress:
             success = last.get("episode/success")
             table.add_row(
                 Text(spec.title),
-                ProgressBar(total=1.0, completed=share_done(folder, spec.config), width=20),
+                ProgressBar(total=1.0, completed=share_done(lines, spec.config), width=20),
                 Text(f"{last['steps_per_second']:,} steps/s" if lines else "starting"),
                 Text("" if success is None else f"online success {success:.0%}"),
             )

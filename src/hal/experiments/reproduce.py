@@ -1,10 +1,9 @@
 """`hal reproduce`: plan -> runs -> tables -> figures -> report."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
 from rich.console import Console
 
 from hal.checkpoint import CONFIG, load_config
@@ -16,10 +15,10 @@ from hal.experiments.figures import draw_figures
 from hal.experiments.progress import Progress
 from hal.experiments.report import COMMAND, FAILURES, write_report
 from hal.experiments.results import Results, collect, read_results, write_results
-from hal.experiments.schedule import is_done, run_all
+from hal.experiments.schedule import run_all
 from hal.experiments.suite import EXPERIMENTS, RunSpec, specs_of
-from hal.files import write_text
-from hal.run import Keeping, prepare_run
+from hal.files import locked, write_text
+from hal.run import Keeping, is_done, prepare_run
 
 RUNS, LOCK = "runs", "suite.lock"
 
@@ -78,15 +77,10 @@ def redraw(out: Path) -> None:
         say(f"see {write_report(out)}")
 
 
-@contextmanager
-def alone_in(out: Path) -> Iterator[None]:
+def alone_in(out: Path) -> AbstractContextManager[None]:
     """Keep other processes off a folder of results, which is made if there is none."""
     out.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(out / LOCK, timeout=0):
-            yield
-    except Timeout:
-        raise ValueError(f"{out} is being worked on by another process") from None
+    return locked(out / LOCK, f"{out} is being worked on by another process")
 
 
 def write_up(name: str, specs: Sequence[RunSpec], out: Path, failed: dict[Path, str]) -> None:

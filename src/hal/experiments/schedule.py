@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from hal.experiments.engines import Engine
-from hal.run import EVALUATION
+from hal.run import is_done
 
 MOST_TRIES = 2
 POLL_SECONDS = 0.2
@@ -21,11 +21,6 @@ class Watcher(Protocol):
 
     def end(self, folder: Path, error: str, is_final: bool) -> None:
         """Tell that a run has ended: well without an error, else for good or to be tried again."""
-
-
-def is_done(folder: Path) -> bool:
-    """Tell whether a run has been trained and evaluated."""
-    return (folder / EVALUATION).is_file()
 
 
 def run_all(folders: Sequence[Path], engine: Engine, watcher: Watcher) -> dict[Path, str]:

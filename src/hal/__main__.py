@@ -1,5 +1,0 @@
-"""`python -m hal` is `hal`."""
-
-from hal.cli import main
-
-main()
