@@ -57,7 +57,7 @@ def main(bench: Bench) -> None:
     config = make_config(bench.task, bench.method)
     env = GridVectorEnv(config.task, config.num_lanes, max_steps=config.horizon)
     obs, info = env.reset(seed=0)
-    agent = make_agent(config, env, background_of(obs["image"]))
+    agent = make_agent(config, env, background_of(env, obs))
     assert isinstance(agent, HierarchicalAgent)
     watch = Stopwatch()
     for owner, method, name in (

@@ -20,8 +20,8 @@ from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Replay, mark_options
 from hal.agent.subtasks import (
     SubtaskState,
     epsilon2_choice,
-    first_milestone,
     greedy_choice,
+    main_milestone,
     weighted_choice,
 )
 from hal.config import GREEDY, Config, Exploration
@@ -29,9 +29,10 @@ from hal.envs import GridVectorEnv
 from hal.evaluation import evaluate
 from hal.presets import METHODS, make_config
 from hal.training import train
+from tests.parts import grid_parts
 
 CPU = torch.device("cpu")
-ENCODER = BagEncoder(view=(3, 3), num_codes=4, num_counts=2, background=1)
+ENCODER = BagEncoder(grid_parts((3, 3), num_codes=4, num_counts=2), background=np.array([1]))
 TINY: dict[str, Any] = {
     "num_lanes": 16,
     "steps": 3_000,
@@ -62,7 +63,7 @@ def test_bags_sum_and_differentiate_like_dense_layers() -> None:
     table = torch.randn(36, 5, requires_grad=True)
     fast = bag_sum(table, ENCODER({"image": image, "inventory": counts}, CPU))
     one_hot = nn.functional.one_hot(torch.from_numpy(image.reshape(6, 9)).long(), 4).float()
-    one_hot[:, :, ENCODER.background] = 0
+    one_hot[:, :, 1] = 0
     dense = one_hot.flatten(1) @ table
     torch.testing.assert_close(fast, dense)
     weights = torch.randn_like(fast)
@@ -113,7 +114,7 @@ def test_no_tensor_is_made_on_a_fixed_device(
     config = make_config("stick", method, **{**TINY, "torso": torso, "prioritised": True})
     env = GridVectorEnv(num_envs=16, task="stick", max_steps=40)
     obs, info = env.reset(seed=0)
-    agent = make_agent(config, env, background_of(obs["image"]))
+    agent = make_agent(config, env, background_of(env, obs))
     from_numpy = torch.from_numpy
     monkeypatch.setattr(torch, "from_numpy", lambda array: from_numpy(array).as_subclass(Unplaced))
     monkeypatch.setattr(agent, "num_successes", 1, raising=False)
@@ -151,9 +152,10 @@ def test_options_end_at_milestones_timeouts_and_episodes_ends() -> None:
     assert not lanes.failed[1].any(), "everything has failed: all may be tried again"
 
 
-def test_first_milestone() -> None:
-    flags = np.array([[False, False], [False, True], [True, True]])
-    assert first_milestone(flags).tolist() == [NONE, 1, 0]
+def test_of_several_milestones_the_pursued_one_counts_or_else_the_last() -> None:
+    flags = np.array([[0, 0, 0], [0, 1, 0], [1, 1, 0], [1, 1, 0], [1, 0, 1]], dtype=np.bool_)
+    subtasks = np.array([1, 0, 0, 2, NONE])
+    assert main_milestone(flags, subtasks).tolist() == [NONE, 1, 0, 1, 2]
 
 
 def test_greedy_choice_stays_within_the_mask_and_avoids_what_failed() -> None:
@@ -298,7 +300,7 @@ def tiny_agent(method: str = "hal", **overrides: Any) -> tuple[HierarchicalAgent
     config = make_config("stick", method, **{**TINY, **overrides})
     env = GridVectorEnv("stick", config.num_lanes, max_steps=config.horizon)
     obs, _ = env.reset(seed=0)
-    agent = make_agent(config, env, background_of(obs["image"]))
+    agent = make_agent(config, env, background_of(env, obs))
     assert isinstance(agent, HierarchicalAgent)
     return agent, env
 
@@ -318,7 +320,7 @@ def step_records(
         yield {
             "resetting": resetting,
             "subtask": subtask,
-            "collected": first_milestone(info["milestones"]),
+            "collected": main_milestone(info["milestones"], subtask),
             "done": terminated | truncated,
             "terminated": terminated,
             "end": agent.replay.end[at].copy(),

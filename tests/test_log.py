@@ -1,8 +1,9 @@
 """Metrics of a run."""
 
 import numpy as np
+import pytest
 
-from hal.log import EpisodeStats
+from hal.log import EpisodeStats, succeeded
 
 
 def step(
@@ -15,7 +16,7 @@ def step(
 
 
 def test_the_latest_episode_of_each_lane_counts() -> None:
-    stats = EpisodeStats(3, ("log", "wood"))
+    stats = EpisodeStats(3, ("log", "wood"), final=1)
     step(stats, [0, -1, -1])
     step(stats, [1, 0, -1], is_valid=(True, True, False))
     # Nothing has ended: the episodes so far, of 2, 2 and 1 steps, none of them a success.
@@ -27,7 +28,7 @@ def test_the_latest_episode_of_each_lane_counts() -> None:
     assert means["episode/coverage/wood"] == 1 / 3
     assert means["episode/coverage"] == 0.5
 
-    stats.end(np.array([0]), np.array([True]))
+    assert stats.end(np.array([0])).tolist() == [True]
     step(stats, [-1, -1, -1])
     means = stats.means()
     assert means["episode/success"] == 1 / 3
@@ -36,8 +37,16 @@ def test_the_latest_episode_of_each_lane_counts() -> None:
     )
     assert means["episode/coverage/wood"] == 1 / 3
 
-    stats.end(np.array([0, 1]), np.array([False, True]))
+    assert stats.end(np.array([0, 1])).tolist() == [False, False]
     means = stats.means()
-    assert means["episode/success"] == 1 / 3
+    assert means["episode/success"] == 0
     assert means["episode/length"] == (1 + 3 + 2) / 3
     assert means["episode/coverage/wood"] == 0
+
+
+@pytest.mark.parametrize(
+    ("final", "successes"), [(1, [True, True, False]), (-1, [False, True, False])]
+)
+def test_success_is_the_final_milestone_or_all_of_them(final: int, successes: list[bool]) -> None:
+    covered = np.array([[False, True], [True, True], [True, False]])
+    assert succeeded(covered, final).tolist() == successes

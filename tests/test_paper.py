@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from hal.agent.base import EnvFacts
 from hal.agent.controller import Controller, Lesson
 from hal.agent.convolution import HeadsQ, PlaneEncoder
 from hal.agent.meta import MetaController
@@ -13,9 +14,10 @@ from hal.agent.networks import Context, DuelingValues
 from hal.agent.priorities import Priorities
 from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Replay, Windows
 from hal.presets import METHODS, make_config
+from tests.parts import grid_parts
 
 CPU = torch.device("cpu")
-ENCODER = PlaneEncoder(view=(11, 11), num_codes=5, num_counts=3, background=0)
+ENCODER = PlaneEncoder(grid_parts((11, 11), num_codes=5, num_counts=3), background=np.array([0]))
 
 # The table's name, our field, the table's value.
 TABLE_3: list[tuple[str, str, Any]] = [
@@ -115,7 +117,8 @@ def test_targets_are_copied_by_environment_steps() -> None:
     """Every 1,000 environment steps: 250 updates of the controller, 25 of the meta-controller."""
     config = make_config("iron", "hal", "paper", meta_replay=100)
     assert Controller(config, ENCODER, 1, 2, 0.9, CPU).target.every == 250
-    assert MetaController(config, ENCODER, 2, np.random.default_rng(0), CPU).target.every == 25
+    facts = EnvFacts(num_actions=2, milestones=("one", "two"), final=1)
+    assert MetaController(config, ENCODER, facts, np.random.default_rng(0), CPU).target.every == 25
 
 
 # --- networks -------------------------------------------------------------------------------

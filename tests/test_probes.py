@@ -8,23 +8,31 @@ import pytest
 import torch
 
 from hal.agent.affordance import Affordances
+from hal.agent.base import EnvFacts
 from hal.agent.controller import Controller, subtask_lessons
 from hal.agent.embedding import BagEncoder
 from hal.agent.meta import MetaController
-from hal.agent.networks import Obs
 from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Replay
 from hal.config import Config
 from hal.log import Tally
+from hal.observations import Obs
 from hal.presets import make_config
+from tests.parts import grid_parts
 
 CPU = torch.device("cpu")
-ENCODER = BagEncoder(view=(1, 1), num_codes=6, num_counts=1, background=0)
+ENCODER = BagEncoder(grid_parts((1, 1), num_codes=6, num_counts=1), background=np.array([0]))
 
 
 def states(codes: list[int]) -> Obs:
     """Return images of one cell that tell the state, and empty inventories."""
     image = np.array(codes, np.uint8).reshape(-1, 1, 1)
     return {"image": image, "inventory": np.zeros((len(codes), 1), np.int16)}
+
+
+def facts(num_milestones: int) -> EnvFacts:
+    """Return those of an environment with so many milestones, the last of them the final one."""
+    names = tuple(f"milestone {k}" for k in range(num_milestones))
+    return EnvFacts(num_actions=2, milestones=names, final=num_milestones - 1)
 
 
 def probe_config(**overrides: Any) -> Config:
@@ -109,7 +117,7 @@ def meta_probe(is_pruned: bool) -> np.ndarray:
     """Option 0 leads from state 1 to state 2, where option 1 wins 1 and option 0 wins 3."""
     torch.manual_seed(0)
     config = probe_config(meta_batch=64, meta_learning_rate=2e-3)
-    meta = MetaController(config, ENCODER, 2, np.random.default_rng(0), CPU)
+    meta = MetaController(config, ENCODER, facts(2), np.random.default_rng(0), CPU)
     for state, subtask, reward, has_future in ((1, 0, 0.0, 1), (2, 1, 1.0, 0), (2, 0, 3.0, 0)):
         meta.replay.add(
             states([state]),
@@ -135,7 +143,7 @@ def test_the_meta_controller_looks_for_the_future_within_the_mask(
 
 def one_option(config: Config, subtask: int, collected: int) -> MetaController:
     """A lane's option that ended at state 2, stored."""
-    meta = MetaController(config, ENCODER, 3, np.random.default_rng(0), CPU)
+    meta = MetaController(config, ENCODER, facts(3), np.random.default_rng(0), CPU)
     lanes = np.array([0])
     for state, stores in ((1, False), (2, True)):
         obs = states([state] * 8)

@@ -23,9 +23,9 @@ from torch import Tensor
 
 from hal.agent.build import Agent, make_agent
 from hal.config import Config
-from hal.envs import GridVectorEnv
 from hal.errors import DamagedError
 from hal.files import all_or_nothing, flush, write_text
+from hal.make import make_lanes
 from hal.policy import Policy
 from hal.snapshot import Parts, gather, restore
 from hal.training import Training
@@ -118,9 +118,9 @@ def load_agent(folder: Path) -> Agent:
     if config.device == "cuda":  # whoever trained it had one; acting takes any
         config = replace(config, device="auto")
     tensors = load_weights(folder)
-    env = GridVectorEnv(num_envs=1, **asdict(config.env_options()))
+    env = make_lanes(config, 1)
     try:
-        agent = make_agent(config, env, int(tensors["background"]))
+        agent = make_agent(config, env, tensors["background"].reshape(-1).numpy())
         agent.load_weights(tensors)
     except (KeyError, RuntimeError) as error:
         reason = str(error).splitlines()[0]

@@ -27,6 +27,7 @@ KEEPING = {  # options of `hal train` that a run can be resumed with, and their 
     "episodes": "num_episodes",
     "checkpoint_seconds": "checkpoint_seconds",
     "wandb": "use_wandb",
+    "processes": "use_processes",
 }
 
 
@@ -36,11 +37,13 @@ def train_from(default: Config) -> Callable[..., None]:
     def train(
         config: Annotated[Config, arg(name="")] = default,
         *,
+        env: str | None = None,
         episodes: int = 200,
         out: Path | None = None,
         resume: Path | None = None,
         checkpoint_seconds: float = 60.0,
         wandb: bool = False,
+        processes: bool = False,
     ) -> None:
         """Train an agent and evaluate it greedily; or go on with a run that was stopped.
 
@@ -48,11 +51,13 @@ def train_from(default: Config) -> Callable[..., None]:
 
         Args:
             config: What to train.
+            env: Instead of a task, an environment: module:function, or a name of `hal tasks`.
             episodes: Episodes of the final evaluation.
             out: A new folder for the run; runs/TASK-METHOD-SEED-TIME without it.
             resume: Go on with the run in this folder, exactly, with its own settings.
             checkpoint_seconds: CPU time between two checkpoints.
             wandb: Log to Weights & Biases too; WANDB_MODE=offline keeps it on this machine.
+            processes: With --env: a process for each lane, for environments that are slow.
         """
         from hal.run import Keeping, new_folder, resume_training, run_training
 
@@ -62,12 +67,17 @@ def train_from(default: Config) -> Callable[..., None]:
             for name in ("method", "preset"):
                 overrides.pop(name, None)
             config = make_config(config.task, config.method, config.preset, **overrides)
-            keeping = Keeping(episodes, checkpoint_seconds, wandb)
+            keeping = Keeping(episodes, checkpoint_seconds, wandb, processes)
             run_training(config, out or new_folder(config), keeping)
             return
         if given - KEEPING.keys() - {"resume"} or config.task != Config.task:
             raise ValueError("--resume goes on with the run's own settings; leave out the others")
-        values = {"episodes": episodes, "checkpoint_seconds": checkpoint_seconds, "wandb": wandb}
+        values = {
+            "episodes": episodes,
+            "checkpoint_seconds": checkpoint_seconds,
+            "wandb": wandb,
+            "processes": processes,
+        }
         resume_training(resume, **{KEEPING[name]: values[name] for name in given & KEEPING.keys()})
 
     return train
@@ -82,12 +92,15 @@ def given_options(words: list[str]) -> set[str]:
 def defaults_of(words: list[str]) -> Config:
     """Return the config of the task, method and preset on a command line of `hal train`."""
     chosen: dict[str, str] = {}
-    for name in ("method", "preset"):
+    for name in ("method", "preset", "env"):
         for at, word in enumerate(words):
             option, _, value = word.partition("=")
             if option == f"--{name}":
                 chosen[name] = value or "".join(words[at + 1 : at + 2])
-    task = words[0] if words and not words[0].startswith("-") else Config.task
+    has_task = bool(words) and not words[0].startswith("-")
+    if has_task and "env" in chosen:
+        raise ValueError(f"--env {chosen['env']} and the task {words[0]!r}; legal: one of them")
+    task = chosen.pop("env", words[0] if has_task else Config.task)
     return make_config(task, **chosen)
 
 
@@ -286,6 +299,26 @@ def play(
         play_in_window(env, seed)
 
 
+def check(
+    env: Positional[str],
+    *,
+    steps: int = 4_000,
+    seed: int = 0,
+) -> None:
+    """Run an environment and say whether an agent can learn in it, and what to change.
+
+    Args:
+        env: module:function, or a name of `hal tasks`.
+        steps: Random steps to take.
+        seed: Of the environment and the steps.
+    """
+    from hal.check import check_env
+
+    check_whole_number("steps", steps, 1)
+    if not check_env(env, steps, seed):
+        sys.exit(1)
+
+
 def methods() -> None:
     """List the methods, with the paper's names."""
     for name, (description, _) in METHODS.items():
@@ -293,10 +326,14 @@ def methods() -> None:
 
 
 def tasks() -> None:
-    """List the tasks and the environments' names."""
+    """List the tasks, and other environments for --env."""
+    from hal.make import names_of_adapters
+
     for env_id, task in ENV_IDS.items():
         env = GridEnv(task)
         print(f"{task:15} {env_id:30} {len(env.milestones):2} milestones")
+    for name in names_of_adapters():
+        print(f"--env {name}")
 
 
 def parsed(arguments: list[str]) -> Callable[[], None]:
@@ -310,6 +347,7 @@ def parsed(arguments: list[str]) -> Callable[[], None]:
         "runs": runs,
         "reproduce": reproduce,
         "play": play,
+        "check": check,
         "methods": methods,
         "tasks": tasks,
     }

@@ -2,14 +2,16 @@
 
 import math
 from dataclasses import dataclass, fields, replace
+from importlib.util import find_spec
 from typing import Annotated, Any
 
 from tyro.conf import Positional, arg
 
-from hal.envs.options import Options
+from hal.envs.options import REWARDS, Options, check_choice
 
 MOST_LANES = 1_000  # a run's lanes have seeds of their own; those of evaluation are above all
 MOST_SEEDS = 1_000_000
+EVALUATION_SEED = MOST_SEEDS * MOST_LANES  # above all seeds of training
 RARITIES = {
     "inverse": "1 / (1 + how often it was collected)",
     "difference": "most often collected - how often it was + 1",
@@ -61,7 +63,7 @@ GREEDY = Exploration(controller=0.0, meta=0.0, mask=0.0)
 class Config:
     """A run's settings, by default the `fast` preset's. The comment of a field is its help text."""
 
-    task: Annotated[Positional[str], arg(metavar="TASK")] = "treasure"  # see `hal tasks`
+    task: Annotated[Positional[str], arg(metavar="TASK")] = "treasure"  # see `hal tasks`; or --env
     method: str = "hal"  # what it learns by, see `hal methods`
     preset: str = "fast"  # scale: fast (learns soonest on a core) or paper (the paper's settings)
     seed: int = 0  # of everything random
@@ -167,7 +169,7 @@ class Config:
 
     def __post_init__(self) -> None:
         """Refuse values that make no sense, before anything is made."""
-        self.env_options()
+        self._check_env()
         for name, legal in CHOICES.items():
             if getattr(self, name) not in legal:
                 value = getattr(self, name)
@@ -187,6 +189,14 @@ class Config:
             raise ValueError(f"trained_steps {value}; legal: up to the window, {self.window}")
         if self.classifier_batch % 2:
             raise ValueError(f"classifier_batch {self.classifier_batch}; legal: even numbers")
+
+    def _check_env(self) -> None:
+        if not is_foreign(self.task):
+            self.env_options()
+            return
+        check_choice("reward", self.reward, REWARDS)
+        if self.disappear_rate != 0:
+            raise ValueError(f"disappear_rate {self.disappear_rate} in {self.task}; legal: 0")
 
     def env_options(self) -> Options:
         """Return what the environment is made with for training."""
@@ -223,6 +233,13 @@ class Config:
             between(self.meta_epsilon, by_successes),
             between(self.mask_epsilon, by_successes),
         )
+
+
+def is_foreign(task: str) -> bool:
+    """Tell whether a task is an environment not of this package: module:function, or an adapter."""
+    adapter = task.partition("/")[0]
+    has_adapter = adapter.isidentifier() and find_spec(f"hal.adapters.{adapter}") is not None
+    return ":" in task or has_adapter
 
 
 def _check_type(name: str, value: Any, default: Any) -> None:

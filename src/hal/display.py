@@ -164,7 +164,9 @@ def success_line(result: dict[str, Any]) -> str:
 def evaluation_table(result: dict[str, Any], milestones: tuple[str, ...], is_masked: bool) -> str:
     """Return an evaluation as lines: the success rate, the mask, and each milestone's coverage."""
     lines = [success_line(result)]
-    if is_masked:
+    if is_masked and "mask/accuracy" not in result:  # nobody tells the truth
+        lines.append(f"mask prunes {result['mask/pruned']:.1%}")
+    elif is_masked:
         lines.append(
             f"mask accuracy {result['mask/accuracy']:.1%}, overpruned"
             f" {result.get('mask/overpruned', 0):.1%}, underpruned"

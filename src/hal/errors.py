@@ -8,6 +8,10 @@ class DamagedError(ValueError):
     """A file is not what was written."""
 
 
+class ContractError(ValueError):
+    """An environment does not do what it must, see `hal check`."""
+
+
 class FailedError(Exception):
     """The machine failed the run; its checkpoints are whole."""
 

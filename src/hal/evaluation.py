@@ -1,17 +1,15 @@
 """Episodes of an agent that does not learn: success, length, coverage."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from hal.agent.build import Agent
-from hal.config import GREEDY, MOST_LANES, MOST_SEEDS, Exploration
-from hal.envs import GridVectorEnv
-from hal.log import Tally, tally_mask
+from hal.config import EVALUATION_SEED, GREEDY, Exploration
+from hal.log import Tally, succeeded, tally_mask
+from hal.make import Lanes, make_lanes
 from hal.policy import Policy
-
-EVALUATION_SEED = MOST_SEEDS * MOST_LANES  # above all seeds of training
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class Episodes:
         }
 
 
-def check_env(env: GridVectorEnv, milestones: tuple[str, ...]) -> None:
+def check_env(env: Lanes, milestones: tuple[str, ...]) -> None:
     """Refuse an environment that an agent cannot be evaluated in."""
     if not isinstance(env, VectorEnv):
         raise ValueError(f"{type(env).__name__} has no lanes; legal: a vector environment")
@@ -56,7 +54,7 @@ def check_env(env: GridVectorEnv, milestones: tuple[str, ...]) -> None:
 
 def evaluate(
     agent: Agent | Policy,
-    env: GridVectorEnv | None = None,
+    env: Lanes | None = None,
     *,
     num_episodes: int = 200,
     seed: int = EVALUATION_SEED,
@@ -68,13 +66,12 @@ def evaluate(
     """
     agent = agent.agent if isinstance(agent, Policy) else agent
     if env is None:
-        env = GridVectorEnv(num_envs=num_episodes, **asdict(agent.config.play_options()))
+        env = make_lanes(agent.config, num_episodes, to_play=True)
     else:
         check_env(env, agent.milestones)
     policy = Policy(agent, explore, seed)
     obs, info = env.reset(seed=seed)
     active = np.arange(env.num_envs)
-    success = np.zeros(env.num_envs, dtype=np.bool_)
     length = np.zeros(env.num_envs, dtype=np.int64)
     covered = np.zeros(info["milestones"].shape, dtype=np.bool_)
     actions = np.zeros(env.num_envs, dtype=np.int64)
@@ -86,6 +83,6 @@ def evaluate(
         obs, _, terminated, truncated, info = env.step(actions)
         length[active] += 1
         covered[active] |= info["milestones"][active]
-        success[active] = terminated[active]
         active = active[~(terminated | truncated)[active]]
+    success = succeeded(covered, agent.final)
     return Episodes(success, length, covered, tally.take())

@@ -20,6 +20,11 @@ def all_or_nothing(path: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
+def file_name(title: str) -> str:
+    """Return a title as a name for a file or folder."""
+    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in title)
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text file all or nothing."""
     with all_or_nothing(path) as part:

@@ -60,7 +60,8 @@ class EpisodeStats:
 
     KEPT = ("present", "latest", "has_ended")
 
-    def __init__(self, num_lanes: int, milestones: tuple[str, ...]) -> None:
+    def __init__(self, num_lanes: int, milestones: tuple[str, ...], final: int) -> None:
+        self._final = final
         coverage = (f"episode/coverage/{name}" for name in milestones)
         self._titles = ("episode/success", "episode/length", "episode/return", *coverage)
         self.present = np.zeros((num_lanes, len(self._titles)))
@@ -73,18 +74,29 @@ class EpisodeStats:
         self.present[:, 2] += np.where(is_valid, reward, 0.0)
         self.present[:, 3:][collected & is_valid[:, np.newaxis]] = 1.0
 
-    def end(self, lanes: np.ndarray, is_success: np.ndarray) -> None:
-        """End the episodes of these lanes and begin new ones."""
+    def end(self, lanes: np.ndarray) -> np.ndarray:
+        """End the episodes of these lanes and begin new ones; return which were successes."""
+        is_success = succeeded(self.present[lanes, 3:] > 0, self._final)
         self.latest[lanes] = self.present[lanes]
         self.latest[lanes, 0] = is_success
         self.has_ended[lanes] = True
         self.present[lanes] = 0.0
+        return is_success
 
     def means(self) -> dict[str, float]:
         """Return the means over lanes."""
         rows = np.where(self.has_ended[:, np.newaxis], self.latest, self.present)
         means = dict(zip(self._titles, rows.mean(axis=0).tolist(), strict=True))
         return {**means, "episode/coverage": float(rows[:, 3:].mean())}
+
+
+def succeeded(covered: np.ndarray, final: int) -> np.ndarray:
+    """Tell from what episodes collected, (episodes, K) bool, whether they got the final milestone.
+
+    Where there is no final one, a success is to get them all.
+    """
+    is_success: np.ndarray = covered[:, final] if final >= 0 else np.all(covered, axis=1)
+    return is_success
 
 
 def tally_mask(

@@ -23,7 +23,7 @@ from scipy.stats import t as student
 
 from hal.checkpoint import load_config
 from hal.config import Config
-from hal.files import all_or_nothing
+from hal.files import all_or_nothing, file_name
 from hal.log import read_metrics
 from hal.presets import METHODS
 from hal.runs import find_runs
@@ -175,7 +175,7 @@ def plot_runs(paths: list[Path], out: Path) -> list[Path]:
     with mpl.rc_context(STYLE):
         figures = {task: draw_task(task, groups[task]) for task in groups}
         for task, figure in figures.items():
-            name = f"{out.stem}-{task}" if len(figures) > 1 else out.stem
+            name = f"{out.stem}-{file_name(task)}" if len(figures) > 1 else out.stem
             for suffix in suffixes:
                 files.append(out.with_name(name + suffix))
                 # What is written first has another suffix, so the format is told.

@@ -6,10 +6,10 @@ import numpy as np
 
 from hal.agent.build import Agent
 from hal.agent.hierarchical import HierarchicalAgent
-from hal.agent.networks import Obs, batch_size, pick
 from hal.agent.replay import NONE
-from hal.agent.subtasks import SubtaskState, first_milestone
+from hal.agent.subtasks import SubtaskState, main_milestone
 from hal.config import GREEDY, Exploration
+from hal.observations import Obs, batch_size, flat, pick
 
 
 class Policy:
@@ -45,7 +45,7 @@ class Policy:
             return [None]
         return [None if k == NONE else self.milestones[k] for k in self._lanes.subtask]
 
-    def act(self, obs: Obs, info: dict[str, Any] | None = None) -> np.ndarray:
+    def act(self, obs: Any, info: dict[str, Any] | None = None) -> np.ndarray:
         """Return an action for each lane; a plain number for a single observation.
 
         With the environment's `info`, a subtask is pursued until a milestone or a timeout; without
@@ -57,7 +57,7 @@ class Policy:
         actions = self.act_on(np.arange(batch_size(batch)), batch, info)
         return actions[0] if is_single else actions
 
-    def affordances(self, obs: Obs, info: dict[str, Any] | None = None) -> np.ndarray:
+    def affordances(self, obs: Any, info: dict[str, Any] | None = None) -> np.ndarray:
         """Return which subtasks the agent considers, (K,) bool; the oracle needs `info` for it."""
         batch, is_single = self._batched(obs)
         truth = (info or {}).get("affordances")
@@ -66,7 +66,7 @@ class Policy:
         mask = self._hierarchical().mask(batch, truth)
         return mask[0] if is_single else mask
 
-    def q_subtasks(self, obs: Obs) -> np.ndarray:
+    def q_subtasks(self, obs: Any) -> np.ndarray:
         """Return what the meta-controller expects of each subtask, (K,)."""
         batch, is_single = self._batched(obs)
         values = self._hierarchical().meta.values(batch)
@@ -94,7 +94,7 @@ class Policy:
         if lanes is None or lanes.subtask.size != num_lanes or info is None:
             lanes = SubtaskState.new(num_lanes, len(self.milestones))
         else:
-            collected = first_milestone(info["milestones"])
+            collected = main_milestone(info["milestones"], lanes.subtask)
             lanes.advance(collected, np.zeros(num_lanes, np.bool_), self.config.max_option_steps)
         self._lanes = lanes
         return lanes
@@ -104,9 +104,11 @@ class Policy:
             raise ValueError(f"method {self.config.method!r} has no subtasks")
         return self.agent
 
-    def _batched(self, obs: Obs) -> tuple[Obs, bool]:
+    def _batched(self, obs: Any) -> tuple[Obs, bool]:
         """Return observations with a lane axis, and whether there was none."""
-        is_single = obs["image"].ndim == len(self.agent.controller.encoder.view)
+        parts = self.agent.controller.encoder.parts
+        batch = flat(obs, parts)
+        is_single = batch[parts[0].name].ndim == len(parts[0].shape)
         if is_single:
-            obs = {name: values[np.newaxis] for name, values in obs.items()}
-        return obs, is_single
+            batch = {name: values[np.newaxis] for name, values in batch.items()}
+        return batch, is_single

@@ -3,7 +3,7 @@
 from dataclasses import fields
 from typing import Any
 
-from hal.config import Config
+from hal.config import Config, is_foreign
 from hal.envs.rules import GAMES, game_of_task
 
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -77,6 +77,24 @@ PAPER: dict[str, Any] = {
     "filter_every": 600,
 }
 PAPER_STEPS = {"crafting": 6_000_000, "treasure": 4_000_000}  # 1.5M and 1M updates
+# Environments that this package did not write take thousands of steps a second, not millions: the
+# agent has the time to learn more from each.
+FOREIGN: dict[str, Any] = {
+    "steps": 1_000_000,
+    "num_lanes": 64,
+    "horizon": 10_000,
+    "update_every": 64,
+    "meta_every": 64,
+    "context_every": 128,
+    "target_every": 64,
+    "controller_anneal_steps": 100_000,
+    "replay_steps": 500_000,
+    "warmup_steps": 2_000,
+}
+ADAPTED: dict[str, dict[str, Any]] = {
+    "crafter": {"is_agnostic": True},
+    "crafter/pixels": {"replay_steps": 100_000, "meta_replay": 1_000, "examples": 500},
+}
 STOCHASTIC_SIGMA = 2.0  # the paper's, where items disappear
 
 
@@ -88,12 +106,21 @@ def make_config(task: str, method: str = "hal", preset: str = "fast", **override
     for name in overrides:
         if name not in legal:
             raise ValueError(f"unknown field {name!r}; legal fields: {', '.join(legal)}")
-    game = GAMES[game_of_task(task)]
     settings: dict[str, Any] = {"task": task, "method": method, "preset": preset}
-    settings |= {"horizon": game.max_steps}
-    if preset == "paper":
-        settings |= PAPER | {"steps": PAPER_STEPS[game.name]}
+    settings |= _foreign(task, preset) if is_foreign(task) else _own(task, preset)
     if overrides.get("disappear_rate"):
         settings |= {"sigma": STOCHASTIC_SIGMA}
     _, switches = METHODS[method]
     return Config(**(settings | switches | overrides))
+
+
+def _own(task: str, preset: str) -> dict[str, Any]:
+    game = GAMES[game_of_task(task)]
+    scale = PAPER | {"steps": PAPER_STEPS[game.name]} if preset == "paper" else {}
+    return {"horizon": game.max_steps, **scale}
+
+
+def _foreign(task: str, preset: str) -> dict[str, Any]:
+    adapter = task.partition("/")[0]
+    scale = PAPER if preset == "paper" else {}
+    return FOREIGN | ADAPTED.get(adapter, {}) | ADAPTED.get(task, {}) | scale

@@ -25,9 +25,9 @@ from hal.checkpoint import (
 from hal.config import Config
 from hal.display import Display, say, success_line
 from hal.envs.options import check_whole_number
-from hal.errors import DamagedError, FailedError, StoppedError, how_to_go_on
+from hal.errors import ContractError, DamagedError, FailedError, StoppedError, how_to_go_on
 from hal.evaluation import evaluate
-from hal.files import locked, write_text
+from hal.files import file_name, locked, write_text
 from hal.policy import Policy
 from hal.signals import Signals
 from hal.sinks import Sinks
@@ -44,6 +44,7 @@ class Keeping:
     num_episodes: int = 200  # of the final evaluation
     checkpoint_seconds: float = 60.0  # CPU time between two checkpoints
     use_wandb: bool = False
+    use_processes: bool = False  # one for each lane of an environment that is not native
 
     def __post_init__(self) -> None:
         check_whole_number("episodes", self.num_episodes, 1)
@@ -56,7 +57,7 @@ class Keeping:
 def new_folder(config: Config) -> Path:
     """Return where a run goes if nobody says where."""
     now = datetime.now().strftime("%Y%m%d-%H%M%S")
-    folder = Path("runs") / f"{config.task}-{config.method}-{config.seed}-{now}"
+    folder = Path("runs") / f"{file_name(config.task)}-{config.method}-{config.seed}-{now}"
     return folder if not folder.exists() else folder.with_name(f"{folder.name}-{time.time_ns()}")
 
 
@@ -65,7 +66,7 @@ def run_training(config: Config, folder: Path, keeping: Keeping) -> dict[str, An
     device_of(config.device)
     if folder.exists():
         raise ValueError(f"{folder} exists already; take another one, or {how_to_go_on(folder)}")
-    training = Training(config)
+    training = Training(config, use_processes=keeping.use_processes)
     folder.mkdir(parents=True)
     prepare_run(config, folder, keeping)
     with _alone(folder):
@@ -92,7 +93,7 @@ def resume_training(folder: Path, patience: float = 1.0, **changes: Any) -> dict
             shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
             raise ValueError(f"{folder} is done; see it with: hal eval {shlex.quote(str(folder))}")
         keeping = Keeping(**{**_read_keeping(folder), **changes})
-        training = Training(config)
+        training = Training(config, use_processes=keeping.use_processes)
         _load_newest(training, folder)
         (folder / FAILURE).unlink(missing_ok=True)
         return _go_on(training, folder, keeping)
@@ -127,6 +128,7 @@ def _load_newest(training: Training, folder: Path) -> None:
             rest = "trying the one before" if number < len(paths) else "there is no other one"
             print(f"hal: {error}; {rest}", file=sys.stderr)
         else:
+            training.begin_anew()
             for damaged in paths[: number - 1]:
                 shutil.rmtree(damaged, ignore_errors=True)
             return
@@ -145,7 +147,7 @@ def _go_on(training: Training, folder: Path, keeping: Keeping) -> dict[str, Any]
             return _finish(training, folder, keeping)
         except KeyboardInterrupt:
             raise StoppedError(folder, training.agent.num_steps, signals.code) from None
-        except OSError as error:
+        except (OSError, ContractError) as error:
             _note_failure(folder, str(error))
             raise FailedError(f"{error}; {how_to_go_on(folder)}") from error
         except Exception as error:

@@ -13,7 +13,7 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 from hal.config import Config
-from hal.files import write_text
+from hal.files import file_name, write_text
 from hal.log import METRICS, read_metrics
 
 
@@ -72,7 +72,7 @@ def _begin_wandb(folder: Path, config: Config) -> Any:
         return wandb.init(
             project="hal",
             name=folder.name,
-            id=f"{config.task}-{config.seed}-{place}",  # the same when the run goes on
+            id=f"{file_name(config.task)}-{config.seed}-{place}",  # the same when the run goes on
             resume="allow",
             dir=folder,
             config=asdict(config),

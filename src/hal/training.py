@@ -2,14 +2,14 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
+import numpy as np
 import torch
 
 from hal.agent.build import Agent, background_of, make_agent
-from hal.config import MOST_LANES, Config
-from hal.envs import GridVectorEnv
+from hal.config import EVALUATION_SEED, MOST_LANES, Config
+from hal.make import make_lanes
 from hal.policy import Policy
 
 NUM_REPORTS = 100  # in a run, unless somebody wants more or fewer
@@ -21,12 +21,14 @@ class Training:
 
     KEPT = ("env", "agent", "obs", "info", "cpu_seconds", "num_reports")
 
-    def __init__(self, config: Config, report_every: int | None = None) -> None:
+    def __init__(
+        self, config: Config, report_every: int | None = None, use_processes: bool = False
+    ) -> None:
         torch.set_num_threads(1)
         self.config = config
-        self.env = GridVectorEnv(num_envs=config.num_lanes, **asdict(config.env_options()))
+        self.env = make_lanes(config, config.num_lanes, use_processes=use_processes)
         self.obs, self.info = self.env.reset(seed=config.seed * MOST_LANES)
-        self.agent = make_agent(config, self.env, background_of(self.obs["image"]))
+        self.agent = make_agent(config, self.env, background_of(self.env, self.obs))
         self.report_every = report_every or max(config.steps // NUM_REPORTS, 1)
         self.num_reports = 0
         self.cpu_seconds = 0.0  # of the steps alone
@@ -44,6 +46,21 @@ class Training:
         self.agent.observe(self.obs, reward, terminated, truncated, self.info)
         self.agent.update()
         self.cpu_seconds += time.process_time() - start
+
+    def begin_anew(self) -> None:
+        """Begin new episodes where the environment could not be kept: a step that only resets."""
+        if self.env.KEPT:
+            return
+        agent = self.agent
+        agent.abandon()
+        agent.act(self.obs, self.info)
+        entropy = (self.config.seed, agent.num_steps)
+        seeds = np.random.SeedSequence(entropy).generate_state(self.config.num_lanes)
+        seeds = seeds % EVALUATION_SEED  # those are for judging
+        self.obs, self.info = self.env.reset(seed=[int(seed) for seed in seeds])
+        nothing = np.zeros(self.config.num_lanes)
+        is_over = nothing.astype(np.bool_)
+        agent.observe(self.obs, nothing, is_over, is_over, self.info)
 
     def report(self) -> dict[str, Any] | None:
         """Return the metrics since the last report, when it is time for one."""

@@ -9,10 +9,11 @@ from torch import Tensor
 
 from hal.agent.examples import Examples
 from hal.agent.losses import classifier_loss, nearest_distances, tolerance_bound, triplet_loss
-from hal.agent.networks import Context, Encoder, Learner, Obs, pick
+from hal.agent.networks import Context, Encoder, Learner
 from hal.agent.replay import NONE, Replay
 from hal.config import Config
 from hal.log import Tally
+from hal.observations import Obs, pick
 
 LATELY = 1000  # options of a milestone
 

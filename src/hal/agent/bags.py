@@ -20,7 +20,8 @@ class Bag(NamedTuple):
     rows: Tensor  # (features,) a cell and its code: their row in a table of all pairs
     owners: Tensor  # (features,) which observation it is of
     offsets: Tensor  # (batch,) where each observation's features begin
-    counts: Tensor  # (batch, counts) thermometer codes of the counts
+    counts: Tensor  # (batch, counts) thermometer codes of the counts, and the numbers
+    pixels: Tensor  # (batch, c, h, w) bytes, or empty
 
 
 @numba.njit(cache=True, fastmath=True)
@@ -54,5 +55,7 @@ class _BagSum(torch.autograd.Function):
 
 def bag_sum(table: Tensor, bag: Bag) -> Tensor:
     """Sum the rows of a table (pairs, width) that each observation has: (batch, width)."""
+    if not len(table):
+        return table.new_zeros(len(bag.offsets), table.shape[1])
     total: Tensor = _BagSum.apply(table, bag)  # type: ignore[no-untyped-call]
     return total

@@ -1,6 +1,6 @@
 """What both agents have: a controller, its replay, counts of steps, metrics, weights."""
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -10,6 +10,14 @@ from hal.agent.networks import Encoder, device_of, load_named, named
 from hal.agent.replay import make_replay
 from hal.config import Config
 from hal.log import EpisodeStats, Tally
+
+
+class EnvFacts(NamedTuple):
+    """What an agent knows of its environment beside the observations."""
+
+    num_actions: int
+    milestones: tuple[str, ...]
+    final: int  # which milestone is the task's; NONE if there is no task
 
 
 class BaseAgent:
@@ -31,22 +39,24 @@ class BaseAgent:
         config: Config,
         encoder: Encoder,
         num_goals: int,
-        num_actions: int,
         discount: float,
-        milestones: tuple[str, ...],
+        env: EnvFacts,
     ) -> None:
         self.config = config
-        self.milestones = milestones
+        self.milestones = milestones = env.milestones
+        self.final = env.final
         self.device = device_of(config.device)
         torch.manual_seed(config.seed)
         self._streams = np.random.SeedSequence(config.seed)
         self._act_rng, replay_rng = map(np.random.default_rng, self._streams.spawn(2))
-        self.controller = Controller(config, encoder, num_goals, num_actions, discount, self.device)
+        self.controller = Controller(
+            config, encoder, num_goals, env.num_actions, discount, self.device
+        )
         self.replay = make_replay(config, encoder, len(milestones), replay_rng)
         self.is_resetting = np.zeros(config.num_lanes, dtype=np.bool_)  # the next step only resets
         self.num_steps, self.num_vector_steps = 0, 0
         self.tally = Tally()
-        self.episodes = EpisodeStats(config.num_lanes, milestones)
+        self.episodes = EpisodeStats(config.num_lanes, milestones, env.final)
 
     @property
     def num_updates(self) -> int:
@@ -58,10 +68,16 @@ class BaseAgent:
         config = self.config
         return self.num_steps >= config.warmup_steps and self.replay.has_window(config.window)
 
+    def abandon(self) -> None:
+        """Give up all episodes: the next step only begins new ones."""
+        self.replay.cut()
+        self.is_resetting[:] = True
+        self.episodes.present[:] = 0.0
+
     def weights(self) -> dict[str, torch.Tensor]:
         """Return everything that acting in an evaluation needs."""
         return {
-            "background": torch.tensor(self.controller.encoder.background),
+            "background": torch.from_numpy(self.controller.encoder.background),
             **named("controller", self.controller.acting(self.config.average_actions)),
         }
 

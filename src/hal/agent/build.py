@@ -3,31 +3,34 @@
 import numpy as np
 from gymnasium import spaces
 
+from hal.agent.base import EnvFacts
 from hal.agent.convolution import PlaneEncoder
 from hal.agent.embedding import BagEncoder
 from hal.agent.hierarchical import HierarchicalAgent
 from hal.agent.rainbow import RainbowAgent
 from hal.config import Config
-from hal.envs import GridVectorEnv
+from hal.envs.rules import NONE
+from hal.make import Lanes
+from hal.observations import Cells, Obs, parts_of
 
 Agent = HierarchicalAgent | RainbowAgent
 
 
-def background_of(image: np.ndarray) -> int:
-    """Return the code that most cells of some images have."""
-    return int(np.bincount(image.ravel()).argmax())
+def background_of(env: Lanes, obs: Obs) -> np.ndarray:
+    """Return the code that most cells have in a batch of observations, by channel."""
+    return Cells(parts_of(env.single_observation_space)).background(obs)
 
 
-def make_agent(config: Config, env: GridVectorEnv, background: int) -> Agent:
-    """Return a new agent for an environment in which most cells have the background's code."""
-    space, action_space = env.single_observation_space, env.single_action_space
-    assert isinstance(space, spaces.Dict)
-    assert isinstance(action_space, spaces.Discrete)
-    cells, counts = space["image"], space["inventory"]
-    assert isinstance(cells, spaces.Box)
-    assert isinstance(counts, spaces.Box)
+def make_agent(config: Config, env: Lanes, background: np.ndarray) -> Agent:
+    """Return a new agent for an environment in which most cells have the background's codes."""
+    parts = parts_of(env.single_observation_space)
     kind_of_encoder = {"embedding": BagEncoder, "convolution": PlaneEncoder}[config.torso]
-    num_codes = int(cells.high.max()) + 1
-    encoder = kind_of_encoder(cells.shape, num_codes, counts.shape[0], background)
+    action_space = env.single_action_space
+    assert isinstance(action_space, spaces.Discrete)
+    final = NONE if env.final_milestone is None else env.milestones.index(env.final_milestone)
+    if final == NONE and not (config.is_agnostic or config.is_flat):
+        what = f"{config.task} has no final milestone, so {config.method} has no task"
+        raise ValueError(f"{what}; legal: --is-agnostic")
     kind = RainbowAgent if config.is_flat else HierarchicalAgent
-    return kind(config, encoder, int(action_space.n), env.milestones)
+    facts = EnvFacts(int(action_space.n), env.milestones, final)
+    return kind(config, kind_of_encoder(parts, background), facts)

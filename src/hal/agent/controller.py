@@ -8,9 +8,10 @@ import torch
 from torch import Tensor
 
 from hal.agent.losses import lambda_returns, q_loss
-from hal.agent.networks import Encoder, Learner, Obs, Target, pick
+from hal.agent.networks import Encoder, Learner, Target
 from hal.agent.replay import CONTINUES, CUT, NONE, Replay, Windows
 from hal.config import Config
+from hal.observations import Obs, pick
 
 
 class Lesson(NamedTuple):

@@ -1,23 +1,37 @@
 """The paper's networks: convolutions over one-hot planes, a head per goal."""
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 (the field's habit)
 
-from hal.agent.networks import Encoder, Features, Obs, dueling
+from hal.agent.networks import Encoder, Features, dueling
+from hal.observations import Obs, Part, counts_of, numbers_of
 
 CHANNELS = (32, 64)
 KERNELS = (5, 3)
 
 
 class PlaneEncoder(Encoder):
-    """Turns cell codes into one-hot planes, and leaves counts as they are."""
+    """Turns a grid's cell codes into planes of zeros and ones, and leaves counts as they are."""
+
+    def __init__(self, parts: tuple[Part, ...], background: np.ndarray) -> None:
+        super().__init__(parts, background)
+        shapes = [part.channels_last(np.empty((1, *part.shape))).shape for part in self.cells.parts]
+        fewest = sum(KERNELS) - len(KERNELS) + 1
+        self.grid = shapes[0][1:3] if len(shapes) == 1 else ()
+        if len(self.grid) < 2 or min(self.grid) < fewest or self.picture is not None:
+            has = ", ".join(f"{part.name!r} {part.shape}" for part in parts)
+            legal = f"one grid of cells, sides from {fewest} on, and no pixels"
+            raise ValueError(f"torso 'convolution' with observations {has}; legal: {legal}")
 
     def __call__(self, obs: Obs, device: torch.device) -> Features:
         """Encode a batch of observations."""
-        codes = torch.from_numpy(obs["image"]).to(device).long()
-        planes = F.one_hot(codes, self.num_codes).permute(0, 3, 1, 2).float()
-        return planes, torch.from_numpy(obs["inventory"]).to(device).float()
+        codes = torch.from_numpy(self.cells.codes(obs)).to(device).long()
+        planes = F.one_hot(codes.view(len(codes), *self.grid, -1), self.cells.num_codes).sum(dim=3)
+        counts = [counts_of(obs, self.parts), numbers_of(obs, self.parts)]
+        numbers = torch.from_numpy(np.concatenate(counts, axis=1)).to(device)
+        return planes.permute(0, 3, 1, 2).float(), numbers.float()
 
     def torso(self, width: int, count_scale: float = 1.0) -> nn.Module:
         """Return a `ConvTorso`."""
@@ -34,9 +48,9 @@ class ConvTorso(nn.Module):
     def __init__(self, encoder: PlaneEncoder, width: int, count_scale: float = 1.0) -> None:
         super().__init__()
         first, second = CHANNELS
-        height, breadth = (side - sum(KERNELS) + len(KERNELS) for side in encoder.view)
+        height, breadth = (side - sum(KERNELS) + len(KERNELS) for side in encoder.grid)
         self.view = nn.Sequential(
-            nn.Conv2d(encoder.num_codes, first, KERNELS[0]),
+            nn.Conv2d(encoder.cells.num_codes, first, KERNELS[0]),
             nn.ReLU(),
             nn.Conv2d(first, second, KERNELS[1]),
             nn.ReLU(),
@@ -44,16 +58,19 @@ class ConvTorso(nn.Module):
             nn.Linear(second * height * breadth, width),
             nn.ReLU(),
         )
-        self.counts = nn.Sequential(nn.Linear(encoder.num_counts, width), nn.ReLU())
+        num_counts = encoder.num_counts + encoder.num_numbers
+        has_counts = num_counts > 0
+        self.counts = nn.Sequential(nn.Linear(num_counts, width), nn.ReLU()) if has_counts else None
         self.count_scale = count_scale
-        self.join = nn.Sequential(nn.Linear(2 * width, width), nn.ReLU())
+        self.join = nn.Sequential(nn.Linear((1 + has_counts) * width, width), nn.ReLU())
 
     def forward(self, features: Features) -> Tensor:
         """Return (batch, width)."""
         planes, counts = features
-        joined: Tensor = self.join(
-            torch.cat([self.view(planes), self.counts(counts) * self.count_scale], dim=1)
-        )
+        seen = [self.view(planes)]
+        if self.counts is not None:
+            seen.append(self.counts(counts) * self.count_scale)
+        joined: Tensor = self.join(torch.cat(seen, dim=1))
         return joined
 
 

@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hal.agent.networks import Encoder, Obs, pick
+from hal.agent.networks import Encoder
 from hal.agent.replay import Replay
+from hal.observations import Obs, pick
 
 
 class Drawn(NamedTuple):

@@ -10,20 +10,21 @@ import numpy as np
 import torch
 
 from hal.agent.affordance import Affordances
-from hal.agent.base import BaseAgent
+from hal.agent.base import BaseAgent, EnvFacts
 from hal.agent.controller import Lesson, subtask_lessons
 from hal.agent.meta import MetaController
-from hal.agent.networks import Encoder, Obs, batch_size, load_named, named, pick
+from hal.agent.networks import Encoder, load_named, named
 from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Windows
 from hal.agent.subtasks import (
     SubtaskState,
     epsilon2_choice,
-    first_milestone,
     greedy_choice,
+    main_milestone,
     weighted_choice,
 )
 from hal.config import Config, Exploration
 from hal.log import tally_mask
+from hal.observations import Obs, batch_size, pick
 
 Info = dict[str, Any]
 
@@ -41,15 +42,13 @@ class HierarchicalAgent(BaseAgent):
         "num_successes",
     )
 
-    def __init__(
-        self, config: Config, encoder: Encoder, num_actions: int, milestones: tuple[str, ...]
-    ) -> None:
-        size, lanes = len(milestones), config.num_lanes
-        super().__init__(config, encoder, size, num_actions, config.discount, milestones)
+    def __init__(self, config: Config, encoder: Encoder, env: EnvFacts) -> None:
+        size, lanes = len(env.milestones), config.num_lanes
+        super().__init__(config, encoder, size, config.discount, env)
         self.num_milestones = size
         meta_rng, affordance_rng = map(np.random.default_rng, self._streams.spawn(2))
-        self.meta = MetaController(config, encoder, size, meta_rng, self.device)
-        self.affordances = Affordances(config, encoder, milestones, affordance_rng, self.device)
+        self.meta = MetaController(config, encoder, env, meta_rng, self.device)
+        self.affordances = Affordances(config, encoder, env.milestones, affordance_rng, self.device)
         self.options = SubtaskState.new(lanes, size)
         self.option_start = np.zeros(lanes, dtype=np.int64)  # rows
         self.segment = np.arange(lanes)  # numbers of the present segments
@@ -139,7 +138,9 @@ class HierarchicalAgent(BaseAgent):
         before, info_before, actions = self._acted_on
         is_valid = ~self.is_resetting
         is_done = (terminated | truncated) & is_valid
-        milestone = np.where(is_valid, first_milestone(info["milestones"]), NONE)
+        milestone = np.where(
+            is_valid, main_milestone(info["milestones"], self.options.subtask), NONE
+        )
         subtask = self.options.subtask.copy()
         is_ended = self.options.advance(milestone, is_done, self.config.max_option_steps) & is_valid
         is_end = (milestone != NONE) | terminated
@@ -159,7 +160,7 @@ class HierarchicalAgent(BaseAgent):
         self.episodes.add(reward, info["milestones"], is_valid)
         ended = np.flatnonzero(is_ended)
         self._end_options(ended, subtask[ended], milestone[ended])
-        self._end_episodes(np.flatnonzero(is_done), obs, info, terminated, milestone)
+        self._end_episodes(np.flatnonzero(is_done), obs, info, terminated)
         is_new = (milestone != NONE) | self.is_resetting
         self.segment = self.segment + is_new * self.config.num_lanes
         # A step that only resets pursues nothing: any subtask will do for it.
@@ -186,7 +187,6 @@ class HierarchicalAgent(BaseAgent):
         obs: Obs,
         info: Info,
         terminated: np.ndarray,
-        milestone: np.ndarray,
     ) -> None:
         mask = np.ones((lanes.size, self.num_milestones), dtype=np.bool_)
         has_future = ~terminated[lanes] & self.config.bootstrap_truncation
@@ -194,11 +194,17 @@ class HierarchicalAgent(BaseAgent):
             truth = info["affordances"][lanes] if "affordances" in info else None
             mask = self.mask(pick(obs, lanes), truth)
         self.meta.store(lanes, obs, mask, has_future)
-        is_success = terminated[lanes] & (milestone[lanes] == self.num_milestones - 1)
+        is_success = self.episodes.end(lanes)
         for lane, is_good in zip(lanes, is_success, strict=True):
             self.meta.finish_episode(lane, is_good)
         self.num_successes += int(is_success.sum())
-        self.episodes.end(lanes, is_success)
+
+    def abandon(self) -> None:
+        """Give up all episodes, with what was pursued."""
+        super().abandon()
+        self.options.subtask[:] = 0
+        self.options.steps[:] = 0
+        self.meta.abandon()
 
     # --- learning ---------------------------------------------------------------------------
 

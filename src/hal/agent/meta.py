@@ -3,12 +3,14 @@
 import numpy as np
 import torch
 
+from hal.agent.base import EnvFacts
 from hal.agent.losses import q_loss
 from hal.agent.meta_replay import MetaReplay
-from hal.agent.networks import DuelingValues, Encoder, Learner, Obs, Target, pick
+from hal.agent.networks import DuelingValues, Encoder, Learner, Target
 from hal.agent.priorities import Priorities
 from hal.agent.replay import NONE
 from hal.config import Config
+from hal.observations import Obs, pick
 
 
 class MetaController:
@@ -34,14 +36,15 @@ class MetaController:
         self,
         config: Config,
         encoder: Encoder,
-        num_milestones: int,
+        env: EnvFacts,
         rng: np.random.Generator,
         device: torch.device,
     ) -> None:
         self.config = config
         self.encoder = encoder
         self.device = device
-        self.num_milestones = num_milestones
+        self.final = env.final
+        num_milestones = len(env.milestones)
         network = DuelingValues(encoder, config.meta_width, num_milestones).to(device)
         self.learner = Learner(network, config, config.meta_learning_rate)
         every = max(config.target_every // config.meta_every, 1)
@@ -72,7 +75,7 @@ class MetaController:
 
     def end(self, lanes: np.ndarray, subtasks: np.ndarray, collected: np.ndarray) -> None:
         """Note what ended options pursued and, in hindsight, what else they might have."""
-        is_final = collected == self.num_milestones - 1
+        is_final = (collected == self.final) & (collected != NONE)
         self.ended[lanes] = np.where(is_final, collected, subtasks)
         if self.config.meta_hindsight:
             self.hindsight[lanes] = np.where(is_final | (collected == subtasks), NONE, collected)
@@ -121,6 +124,12 @@ class MetaController:
                 future = reward + self.config.meta_discount * future
                 self.replay.bound(copies, future)
         self.episode_options[lane].clear()
+
+    def abandon(self) -> None:
+        """Forget the options and episodes that are under way."""
+        self.ended[:] = self.hindsight[:] = NONE
+        for options in self.episode_options:
+            options.clear()
 
     def update(self, num_steps: int) -> dict[str, float]:
         """Train on a batch of options; the future is looked for within the mask."""

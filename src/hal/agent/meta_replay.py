@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from hal.agent.networks import Encoder, Obs
+from hal.agent.networks import Encoder
 from hal.agent.priorities import Draw, Priorities
+from hal.observations import Obs
 
 
 class MetaReplay:

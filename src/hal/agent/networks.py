@@ -1,6 +1,6 @@
 """What all networks share: what an encoder offers, values of subtasks, the context, descent.
 
-Nothing here knows an environment: only shapes of views, numbers of codes, counts and choices.
+Nothing here knows an environment: only parts of observations and numbers of choices.
 """
 
 import copy
@@ -11,38 +11,32 @@ import torch
 from torch import Tensor, nn
 
 from hal.config import Config, between
+from hal.observations import Cells, Obs, Part, size_of
 
-Obs = dict[str, np.ndarray]  # a batch of observations, by part
 Features = tuple[Tensor, ...]  # an encoder's own
-
-
-def pick(obs: Obs, *at: np.ndarray | int) -> Obs:
-    """Return some of a batch's observations."""
-    return {name: values[at] for name, values in obs.items()}
-
-
-def batch_size(obs: Obs) -> int:
-    """Return how many observations a batch has."""
-    return len(next(iter(obs.values())))
 
 
 class Encoder(ABC):
     """Turns observations into features, and makes the networks that read these."""
 
-    def __init__(
-        self, view: tuple[int, ...], num_codes: int, num_counts: int, background: int
-    ) -> None:
-        self.view = view
-        self.num_codes = num_codes
-        self.num_counts = num_counts
-        self.background = background  # the code that most cells have
+    def __init__(self, parts: tuple[Part, ...], background: np.ndarray) -> None:
+        self.parts = parts
+        self.cells = Cells(parts)
+        self.background = background  # the code that most cells have, by channel
+        self.num_counts = size_of(parts, "counts")
+        self.num_numbers = size_of(parts, "numbers")
+        self.picture = next((part for part in parts if part.kind == "pixels"), None)
 
     def blank(self, *shape: int) -> Obs:
         """Return room for observations."""
-        return {
-            "image": np.zeros((*shape, *self.view), dtype=np.uint8),
-            "inventory": np.zeros((*shape, self.num_counts), dtype=np.int16),
-        }
+        return {part.name: np.zeros((*shape, *part.shape), dtype=part.dtype) for part in self.parts}
+
+    def pixels(self, obs: Obs) -> np.ndarray:
+        """Return a batch's pictures, (batch, c, h, w); an empty array where there are none."""
+        if self.picture is None:
+            return np.zeros(0, dtype=np.uint8)
+        pictures = self.picture.channels_last(obs[self.picture.name])
+        return np.ascontiguousarray(np.moveaxis(pictures, -1, 1))
 
     @abstractmethod
     def __call__(self, obs: Obs, device: torch.device) -> Features:

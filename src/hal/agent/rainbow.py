@@ -7,29 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from hal.agent.base import BaseAgent
+from hal.agent.base import BaseAgent, EnvFacts
 from hal.agent.controller import Lesson
-from hal.agent.networks import Encoder, Obs
+from hal.agent.networks import Encoder
 from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Windows
-from hal.agent.subtasks import SubtaskState, first_milestone
+from hal.agent.subtasks import SubtaskState, main_milestone
 from hal.config import Config, Exploration
+from hal.observations import Obs
 
 
 class RainbowAgent(BaseAgent):
     """Q(s, a): a controller with a single goal, the task."""
 
-    def __init__(
-        self, config: Config, encoder: Encoder, num_actions: int, milestones: tuple[str, ...]
-    ) -> None:
-        super().__init__(config, encoder, 1, num_actions, config.flat_discount, milestones)
+    def __init__(self, config: Config, encoder: Encoder, env: EnvFacts) -> None:
+        super().__init__(config, encoder, 1, config.flat_discount, env)
+        self._task = np.zeros(config.num_lanes, dtype=np.int64)  # what every lane pursues
         self._acted_on: tuple[Obs, np.ndarray] | None = None
 
     def act(self, obs: Obs, info: dict[str, Any]) -> np.ndarray:
         """Choose an action on every lane."""
         config = self.config
         epsilon = config.exploration(self.num_steps, 0).controller
-        task = np.zeros(config.num_lanes, dtype=np.int64)
-        actions = self.controller.act(obs, task, epsilon, self._act_rng)
+        actions = self.controller.act(obs, self._task, epsilon, self._act_rng)
         self._acted_on = (obs, actions)
         return actions
 
@@ -45,7 +44,7 @@ class RainbowAgent(BaseAgent):
         assert self._acted_on is not None
         before, actions = self._acted_on
         is_valid = ~self.is_resetting
-        milestone = np.where(is_valid, first_milestone(info["milestones"]), NONE)
+        milestone = np.where(is_valid, main_milestone(info["milestones"], self._task), NONE)
         self.replay.add(
             before,
             action=actions,
@@ -56,8 +55,7 @@ class RainbowAgent(BaseAgent):
         )
         self.is_resetting = (terminated | truncated) & is_valid
         self.episodes.add(reward, info["milestones"], is_valid)
-        ended = np.flatnonzero(self.is_resetting)
-        self.episodes.end(ended, terminated[ended])
+        self.episodes.end(np.flatnonzero(self.is_resetting))
         self.num_steps += int(is_valid.sum())
         self.num_vector_steps += 1
 

@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from hal.agent.networks import Encoder, Obs, pick
+from hal.agent.networks import Encoder
 from hal.agent.priorities import Priorities
 from hal.config import Config
+from hal.observations import Obs, pick
 
 NONE = -1
 # How a step ended its option: not at all; for good; or cut off, with a future that still counts.
@@ -109,6 +110,11 @@ class Replay:
         if first >= 0:
             row = first % self.capacity
             priorities.open(row * self.num_lanes + lanes[self.is_valid[row]])
+
+    def cut(self) -> None:
+        """End the last row's options here, with a future that nobody saw."""
+        last = self.end[(self.num_rows - 1) % self.capacity]
+        last[last == CONTINUES] = CUT
 
     def mark(self, lanes: np.ndarray, starts: np.ndarray, collected: np.ndarray) -> None:
         """Write into every row of ended options what the option collected.

@@ -44,9 +44,16 @@ class SubtaskState:
         return is_ended
 
 
-def first_milestone(milestones: np.ndarray) -> np.ndarray:
-    """Return the milestone of each lane's step, (lanes,), NONE where there is none."""
-    return np.where(milestones.any(axis=1), milestones.argmax(axis=1), NONE)
+def main_milestone(milestones: np.ndarray, subtask: np.ndarray) -> np.ndarray:
+    """Return the milestone of each lane's step, (lanes,), NONE where there is none.
+
+    Of several in one step it is what was pursued, or else the last: the final one goes first.
+    """
+    lanes = np.arange(len(milestones))
+    last = milestones.shape[1] - 1 - milestones[:, ::-1].argmax(axis=1)
+    collected = np.where(milestones.any(axis=1), last, NONE)
+    is_pursued = milestones[lanes, subtask] & (subtask != NONE)
+    return np.where(is_pursued, subtask, collected)
 
 
 def greedy_choice(values: np.ndarray, mask: np.ndarray, avoided: np.ndarray) -> np.ndarray:

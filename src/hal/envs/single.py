@@ -35,6 +35,7 @@ class GridEnv(Env[Obs, Any]):
         self.options = self._lanes.options
         self.game = self._lanes.game
         self.milestones = self._lanes.milestones
+        self.final_milestone = self._lanes.final_milestone
         self.action_space = self._lanes.single_action_space
         self.observation_space = self._lanes.single_observation_space
         self._window = Window() if render_mode == "human" else None

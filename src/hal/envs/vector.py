@@ -62,6 +62,7 @@ class GridVectorEnv(VectorEnv[Obs, np.ndarray, np.ndarray]):
 
         self.game = self.options.game
         self.milestones: tuple[str, ...] = tuple(self.options.milestones or ())
+        self.final_milestone: str | None = self.options.task
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.autoreset_mode = AutoresetMode(autoreset_mode)

@@ -1,0 +1,176 @@
+"""Lanes of environments that this package did not write, as agents take them.
+
+All differences end here: between one environment and many, between Gymnasium's ways to begin the
+next episode, between infos.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv, VectorWrapper
+
+from hal.envs.contract import blaming, checked_signals, final_of, find_breach
+from hal.envs.milestones import check_names
+from hal.errors import ContractError
+from hal.observations import Obs, flat, parts_of
+
+Step = tuple[Obs, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]
+
+
+def vectorised(
+    make: Callable[[], gymnasium.Env[Any, Any]], num_envs: int, use_processes: bool
+) -> VectorEnv[Any, Any, Any]:
+    """Return many lanes of an environment, by Gymnasium's own means."""
+    if use_processes:
+        return AsyncVectorEnv([make] * num_envs, autoreset_mode=AutoresetMode.NEXT_STEP)
+    return SyncVectorEnv([make] * num_envs, autoreset_mode=AutoresetMode.NEXT_STEP)
+
+
+class NextStep(VectorWrapper[Any, Any, Any]):
+    """Makes lanes that reset at once, or never by themselves, take a step for it.
+
+    Where an episode ends, the step returns its last observation. The next step of that lane, which
+    an agent does not count, is the first of the new episode.
+    """
+
+    def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
+        super().__init__(env)
+        self.metadata = {**env.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}
+        self._resets_itself = env.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+        self._is_resetting = np.zeros(env.num_envs, dtype=np.bool_)
+        self._parts = parts_of(env.single_observation_space)
+
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[Obs, dict[str, Any]]:
+        """Begin new episodes."""
+        self._is_resetting[:] = False
+        obs, info = self.env.reset(seed=seed, options=options)
+        return flat(obs, self._parts), info
+
+    def step(self, actions: Any) -> Step:
+        """Take a step."""
+        obs, reward, terminated, truncated, info = self.env.step(actions)
+        is_done = terminated | truncated
+        last, last_info = flat(obs, self._parts), info
+        if is_done.any() and self._resets_itself:
+            last, last_info = self._before_reset(last, info, is_done)
+        elif is_done.any():
+            self.env.reset(options={"reset_mask": is_done})
+        is_new = self._is_resetting
+        terminated, truncated = terminated & ~is_new, truncated & ~is_new
+        self._is_resetting = terminated | truncated
+        return last, reward, terminated, truncated, last_info
+
+    def _before_reset(
+        self, obs: Obs, info: dict[str, Any], is_done: np.ndarray
+    ) -> tuple[Obs, dict[str, Any]]:
+        """Return what lanes that have reset showed before it."""
+        obs = {name: values.copy() for name, values in obs.items()}
+        final_obs, final_info = info["final_obs"], info["final_info"]
+        for lane in np.flatnonzero(is_done):
+            last = final_obs[lane] if isinstance(final_obs, np.ndarray) else None
+            for name, values in flat(last if last is not None else final_obs, self._parts).items():
+                obs[name][lane] = values if last is not None else values[lane]
+        signals = {}
+        for key, values in info.items():
+            if key in final_info and isinstance(values, np.ndarray) and values.ndim == 2:
+                signals[key] = np.where(is_done[:, np.newaxis], final_info[key], values)
+        return obs, info | signals
+
+
+class ForeignLanes(VectorWrapper[Any, Any, Any]):
+    """Lanes with their parts of observations, the chosen milestones, the final one as the last.
+
+    Args:
+        env: the lanes.
+        name: what to call them where something is wrong.
+        chosen: milestones to signal; all of them if empty.
+        is_dense: whether to add 1/K to the reward at each milestone's first time in an episode.
+    """
+
+    KEPT = ()  # nobody knows how to keep their state: who resumes a run begins new episodes
+
+    def __init__(
+        self, env: VectorEnv[Any, Any, Any], name: str, chosen: Sequence[str], is_dense: bool
+    ) -> None:
+        super().__init__(env)
+        self.name = name
+        names, self.final_milestone = _milestones_of(env, name)
+        self.milestones = _in_order(names, self.final_milestone, chosen)
+        self._columns = [names.index(milestone) for milestone in self.milestones]
+        self._num_signals = len(names)
+        self._parts = parts_of(env.single_observation_space)
+        self._is_dense = is_dense
+        self._is_achieved = np.zeros((env.num_envs, len(self.milestones)), dtype=np.bool_)
+        self._is_resetting = np.zeros(env.num_envs, dtype=np.bool_)
+        if not isinstance(env.single_action_space, spaces.Discrete):
+            raise ContractError(f"{name}: actions are {env.single_action_space}; legal: Discrete")
+        self._first_action = int(env.single_action_space.start)
+
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[Obs, dict[str, Any]]:
+        """Begin new episodes on all lanes."""
+        self._is_achieved[:] = self._is_resetting[:] = False
+        with blaming(self.name, "reset"):
+            obs, info = self.env.reset(seed=seed, options=options)
+        return self._observed("reset", obs), self._signals("reset", info)
+
+    def step(self, actions: np.ndarray) -> Step:
+        """Step all lanes."""
+        with blaming(self.name, "step"):
+            obs, reward, terminated, truncated, info = self.env.step(actions + self._first_action)
+        signals = self._signals("step", info)
+        if self._is_dense:
+            reward = reward + self._first_times(signals["milestones"])
+        self._is_resetting = (terminated | truncated) & ~self._is_resetting
+        return self._observed("step", obs), reward, terminated, truncated, signals
+
+    def _first_times(self, collected: np.ndarray) -> np.ndarray:
+        """Return the share of the milestones that each lane has collected for the first time."""
+        self._is_achieved[self._is_resetting] = False
+        is_first: np.ndarray = collected & ~self._is_achieved & ~self._is_resetting[:, np.newaxis]
+        self._is_achieved |= is_first
+        return is_first.mean(axis=1)
+
+    def _observed(self, what: str, obs: Any) -> Obs:
+        parts = flat(obs, self._parts)
+        for part in self._parts:
+            values = parts[part.name]
+            if part.kind == "numbers" and not np.isfinite(values).all():
+                breach = find_breach(self.env.single_observation_space, obs, "observation")
+                raise ContractError(f"{self.name}: {what}'s {breach}")
+        return parts
+
+    def _signals(self, what: str, info: dict[str, Any]) -> dict[str, Any]:
+        shape = (self.num_envs, self._num_signals)
+        signals = checked_signals(self.name, what, info, shape)
+        return {key: values[:, self._columns] for key, values in signals.items()}
+
+
+def _milestones_of(env: VectorEnv[Any, Any, Any], name: str) -> tuple[tuple[str, ...], str | None]:
+    inner = env.unwrapped
+    if isinstance(inner, SyncVectorEnv | AsyncVectorEnv):
+        names, final = (inner.get_attr(key)[0] for key in ("milestones", "final_milestone"))
+        return names, final
+    while isinstance(env, VectorWrapper) and not hasattr(env, "milestones"):
+        env = env.env
+    if not hasattr(env, "milestones"):
+        raise ContractError(f"{name} has no milestones; legal: an attribute with their names")
+    with blaming(name, "milestones"):
+        names = check_names(env.milestones)
+    return names, final_of(env, names)
+
+
+def _in_order(names: tuple[str, ...], final: str | None, chosen: Sequence[str]) -> tuple[str, ...]:
+    for name in chosen:
+        if name not in names:
+            raise ValueError(f"unknown milestone {name!r}; legal: {', '.join(names)}")
+    if chosen and final is not None and final not in chosen:
+        raise ValueError(f"the milestones {list(chosen)} lack the final one, {final!r}")
+    kept = [name for name in names if name in (chosen or names) and name != final]
+    return (*kept, final) if final is not None else tuple(kept)

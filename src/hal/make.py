@@ -1,0 +1,93 @@
+"""Environments by name: this package's tasks, adapters, and anybody's own function."""
+
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import asdict
+from functools import partial
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+import gymnasium
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.wrappers import TimeLimit
+
+from hal import adapters
+from hal.config import Config, is_foreign
+from hal.envs import GridEnv, GridVectorEnv
+from hal.envs.contract import Contract, blaming
+from hal.envs.foreign import ForeignLanes, NextStep, vectorised
+
+Lanes = GridVectorEnv | ForeignLanes
+Make = Callable[..., Any]
+
+
+def make_lanes(
+    config: Config, num_envs: int, *, to_play: bool = False, use_processes: bool = False
+) -> Lanes:
+    """Return the lanes of a config's environment: to train in, or to play the game as it is."""
+    if not is_foreign(config.task):
+        options = config.play_options() if to_play else config.env_options()
+        return GridVectorEnv(num_envs=num_envs, **asdict(options))
+    make, name = find_make(config.task), config.task
+    lanes: VectorEnv[Any, Any, Any]
+    if "num_envs" in inspect.signature(make).parameters:
+        with blaming(name, "making it"):
+            lanes = make(num_envs=num_envs)
+        if lanes.metadata.get("autoreset_mode") is not AutoresetMode.NEXT_STEP:
+            lanes = NextStep(lanes)
+    else:
+        lanes = vectorised(partial(make_checked, name, config.horizon), num_envs, use_processes)
+    return ForeignLanes(lanes, name, config.milestones, config.reward == "dense" and not to_play)
+
+
+def make_single(config: Config, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
+    """Return one environment of a config's, as it is played."""
+    if not is_foreign(config.task):
+        return GridEnv(render_mode=render_mode, **asdict(config.play_options()))
+    return make_checked(config.task, config.horizon, render_mode)
+
+
+def make_checked(
+    name: str, horizon: int, render_mode: str | None = None
+) -> gymnasium.Env[Any, Any]:
+    """Return one environment that is not of this package, held to the contract."""
+    make = find_make(name)
+    takes_mode = "render_mode" in inspect.signature(make).parameters
+    with blaming(name, "making it") if ":" in name else nullcontext():
+        env = make(**({"render_mode": render_mode} if takes_mode else {}))
+    if not isinstance(env, gymnasium.Env):
+        raise ValueError(f"{name} made a {type(env).__name__}; legal: a gymnasium.Env")
+    return TimeLimit(Contract(env, name), horizon)
+
+
+def find_make(name: str) -> Make:
+    """Return the function that makes an environment, by the names that `is_foreign` tells."""
+    if ":" not in name:
+        adapter, _, rest = name.partition("/")
+        module = import_module(f"{adapters.__name__}.{adapter}")
+        return partial(module.make, rest or module.NAMES[0])
+    module_name, _, function = name.partition(":")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # where users of a command expect their own modules
+    try:
+        module = import_module(module_name)
+    except ImportError as error:
+        raise ValueError(f"{name}: {error}; legal: module:function that can be imported") from error
+    make: Make | None = getattr(module, function, None)
+    if not callable(make):
+        raise ValueError(f"{name}: {module_name} has no function {function!r}")
+    return make
+
+
+def names_of_adapters() -> list[str]:
+    """Return what can be given instead of a task, of the environments that adapters know."""
+    names = [module.name for module in iter_modules(adapters.__path__)]
+    return [
+        f"{name}/{rest}"
+        for name in names
+        for rest in import_module(f"{adapters.__name__}.{name}").NAMES
+    ]

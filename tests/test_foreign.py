@@ -1,0 +1,453 @@
+"""Environments that are not of the package: the contract, lanes, training, resuming, commands."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+
+import hal
+from hal.check import check_env
+from hal.cli import main
+from hal.config import Config
+from hal.envs import GridVectorEnv
+from hal.envs.foreign import ForeignLanes, NextStep
+from hal.errors import ContractError, FailedError
+from hal.evaluation import evaluate
+from hal.make import find_make, make_checked, make_lanes, names_of_adapters
+from hal.presets import METHODS, make_config
+from hal.run import Keeping, resume_training, run_training
+from hal.training import Training
+from tests.corridor import LENGTH, Corridor
+
+PARTS, VECTOR, PIXELS = (f"tests.corridor:make_{kind}" for kind in ("parts", "vector", "pixels"))
+SMALL: dict[str, Any] = {
+    "steps": 3_000,
+    "num_lanes": 8,
+    "update_every": 16,
+    "meta_every": 16,
+    "context_every": 16,
+    "target_every": 16,
+    "warmup_steps": 200,
+    "replay_steps": 4_000,
+    "controller_anneal_steps": 2_000,
+    "first_successes": 5,
+    "meta_anneal_successes": 50,
+    "max_option_steps": 8,
+    "width": 32,
+    "meta_width": 32,
+    "context_width": 32,
+    "context_size": 8,
+    "examples": 200,
+    "meta_replay": 2_000,
+    "knn_n": 50,
+    "batch_windows": 8,
+    "window": 8,
+    "trained_steps": 8,
+    "meta_batch": 32,
+    "triplets": 16,
+    "classifier_batch": 8,
+}
+
+
+def small(task: str = PARTS, method: str = "hal", **settings: Any) -> Config:
+    return make_config(task, method, **{**SMALL, **settings})
+
+
+# --- Lanes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("use_processes", [False, True])
+def test_lanes_have_the_final_milestone_last_and_actions_from_zero(use_processes: bool) -> None:
+    env = make_lanes(small(), 3, use_processes=use_processes)
+    assert isinstance(env, ForeignLanes)
+    assert env.milestones == ("key", "door"), "the environment's own order is door, key"
+    obs, info = env.reset(seed=[1, 2, 3])
+    assert obs["row"].shape == (3, 1, LENGTH)
+    assert set(info) == {"milestones"}
+    assert not info["milestones"].any()
+    left, right = np.zeros(3, np.int64), np.ones(3, np.int64)
+    collected = np.zeros(2)
+    for _ in range(LENGTH):
+        obs, _, _, _, info = env.step(left)
+        collected += info["milestones"].sum(axis=0)
+    assert collected.tolist() == [3, 0], "each lane fetched the key once"
+    assert obs["key"].tolist() == [1, 1, 1]
+    for step in range(LENGTH - 1):
+        obs, reward, terminated, _, info = env.step(right)
+        assert terminated.all() == (step == LENGTH - 2)
+    assert info["milestones"].tolist() == [[False, True]] * 3
+    assert reward.tolist() == [1, 1, 1]
+    obs, _, terminated, _, info = env.step(right)
+    assert obs["key"].tolist() == [0, 0, 0], "the next step begins the next episode"
+    assert not terminated.any()
+    assert not info["milestones"].any()
+    env.close()
+
+
+def test_dense_reward_counts_each_milestone_once_an_episode() -> None:
+    env = make_lanes(small(PARTS, "rainbow"), 1)
+    env.reset(seed=0)
+    env.step(np.array([0]))
+    rewards = []
+    for action in (0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0):
+        _, reward, _, _, _ = env.step(np.array([action]))
+        rewards.append(float(reward[0]))
+    assert sum(rewards) == 0.5 + 1.5 + 0.5, "key; door and its own reward; the next episode's key"
+
+
+def test_chosen_milestones() -> None:
+    env = make_lanes(small(milestones=("door",)), 2)
+    assert env.milestones == ("door",)
+    _, info = env.reset(seed=0)
+    assert info["milestones"].shape == (2, 1)
+    with pytest.raises(ValueError, match="lack the final one, 'door'"):
+        make_lanes(small(milestones=("key",)), 2)
+    with pytest.raises(ValueError, match="unknown milestone 'chest'; legal: door, key"):
+        make_lanes(small(milestones=("chest",)), 2)
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.DISABLED])
+def test_other_ways_to_reset_look_like_a_step_that_resets(mode: AutoresetMode) -> None:
+    """The episodes are those of an environment that resets so, but for the step that resets."""
+    rng = np.random.default_rng(0)
+    inner = GridVectorEnv("stick", 4, autoreset_mode=mode, max_steps=9)
+    env, plain = NextStep(inner), GridVectorEnv("stick", 4, max_steps=9)
+    obs, info = env.reset(seed=3)
+    expected, expected_info = plain.reset(seed=3)
+    num_ends = 0
+    is_first = np.ones(4, dtype=np.bool_)  # lanes in their first episode, where both agree
+    for _ in range(30):
+        for name in expected:
+            np.testing.assert_array_equal(obs[name][is_first], expected[name][is_first])
+        for name in ("milestones", "affordances"):
+            np.testing.assert_array_equal(info[name][is_first], expected_info[name][is_first])
+        actions = rng.integers(inner.single_action_space.n, size=4)  # type: ignore[attr-defined]
+        before = is_first.copy()
+        obs, reward, terminated, truncated, info = env.step(actions)
+        expected, expected_reward, *ends, expected_info = plain.step(actions)
+        assert (terminated | truncated)[before].tolist() == (ends[0] | ends[1])[before].tolist()
+        np.testing.assert_array_equal(reward[before], expected_reward[before])
+        for name in expected:
+            np.testing.assert_array_equal(obs[name][before], expected[name][before])
+        is_first &= ~(ends[0] | ends[1])
+        num_ends += int((terminated | truncated).sum())
+    assert num_ends >= 8, "there was a second episode"
+
+
+class Native(GridVectorEnv):
+    """A native vector environment under another name, which resets in the same step."""
+
+    def __init__(self, num_envs: int) -> None:
+        super().__init__("stick", num_envs, autoreset_mode=AutoresetMode.SAME_STEP, max_steps=40)
+
+
+def make_native(num_envs: int) -> VectorEnv[Any, Any, Any]:
+    """Return native lanes."""
+    return Native(num_envs)
+
+
+# --- Learning -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", [PARTS, VECTOR, PIXELS])
+def test_hal_learns_whatever_it_sees(task: str) -> None:
+    config = small(task, steps=4_000)
+    training = Training(config)
+    while not training.is_done:
+        training.step()
+    episodes = evaluate(training.agent, num_episodes=30)
+    assert episodes.success.mean() >= 0.9
+    assert training.agent.final == 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_runs(method: str) -> None:
+    if method == "oracle":
+        with pytest.raises(ValueError, match="the oracle needs an environment that tells"):
+            hal.train(small(VECTOR, method, steps=300))
+        return
+    hal.train(small(VECTOR, method, steps=600))
+
+
+def test_native_lanes_train() -> None:
+    training = Training(small("tests.test_foreign:make_native", "oracle", steps=800))
+    while not training.is_done:
+        training.step()
+    assert training.report() is not None
+
+
+def test_processes_change_nothing() -> None:
+    def metrics(use_processes: bool) -> str:
+        training = Training(small(VECTOR, steps=600), use_processes=use_processes)
+        while not training.is_done:
+            training.step()
+        report = training.report()
+        training.env.close()
+        assert report is not None
+        return json.dumps({k: v for k, v in report.items() if "second" not in k})
+
+    assert metrics(use_processes=True) == metrics(use_processes=False)
+
+
+def test_without_a_task_training_is_agnostic() -> None:
+    task = "tests.corridor:make_taskless"
+    with pytest.raises(ValueError, match=r"no final milestone.*legal: --is-agnostic"):
+        hal.train(small(task))
+    policy = hal.train(small(task, is_agnostic=True, steps=3_000))
+    assert policy.agent.final == -1
+    episodes = evaluate(policy, num_episodes=20)
+    np.testing.assert_array_equal(episodes.success, episodes.covered.all(axis=1))
+    assert episodes.covered[:, 1].mean() > 0.8
+
+
+def test_policy_takes_the_environments_own_observations() -> None:
+    policy = hal.train(small(VECTOR, steps=400))
+    env = make_checked(VECTOR, horizon=50)
+    obs, _ = env.reset(seed=0)
+    assert policy.affordances(obs).shape == (2,)
+    assert policy.q_subtasks(obs).shape == (2,)
+    assert policy.act(obs) in (0, 1)
+    assert policy.act(np.stack([obs, obs])).shape == (2,)
+
+
+# --- Runs -----------------------------------------------------------------------------------
+
+
+def test_a_run_goes_on_with_new_episodes() -> None:
+    """Nothing is learned from the gap: its rows are no experience, what went before is cut."""
+    training = Training(small(steps=1_000))
+    for _ in range(60):
+        training.step()
+    agent = training.agent
+    before, num_rows = agent.num_steps, agent.replay.num_rows
+    num_stored = len(agent.meta.replay)  # type: ignore[union-attr]
+    training.begin_anew()
+    assert agent.num_steps == before
+    assert agent.replay.num_rows == num_rows + 1
+    assert not agent.replay.is_valid[num_rows].any()
+    assert (agent.replay.end[num_rows - 1] != 0).all(), "no return reaches over the gap"
+    assert len(agent.meta.replay) == num_stored  # type: ignore[union-attr]
+    training.step()
+    assert agent.replay.is_valid[num_rows + 1].all()
+    assert (agent.episodes.present[:, 1] == 1).all(), "episodes are a step old"
+
+
+def test_a_stopped_run_is_resumed_and_finished(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    code = f"""
+import signal, os
+from hal.run import run_training, Keeping
+from hal.training import Training
+from tests.test_foreign import small
+from pathlib import Path
+step = Training.step
+def stopping(self):
+    step(self)
+    if self.agent.num_steps >= 800:
+        Training.step = step
+        os.kill(os.getpid(), signal.SIGINT)
+Training.step = stopping
+run_training(small(steps=1600), Path({str(folder)!r}), Keeping(num_episodes=10))
+"""
+    stopped = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert stopped.returncode != 0
+    assert "stopped after 80" in stopped.stderr
+    result = resume_training(folder)
+    assert result["steps"] == 1_600
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    steps = [line["steps"] for line in lines]
+    assert steps == sorted(set(steps))
+    assert steps[-1] >= 1_600
+
+
+# --- Breaches -------------------------------------------------------------------------------
+
+
+class Broken(Corridor):
+    """A corridor that breaks the contract after some steps."""
+
+    def __init__(self, breach: str) -> None:
+        super().__init__("vector")
+        self.breach = breach
+        self.num_steps = 0
+        if breach == "twice":
+            self.milestones = ("key", "key")
+        elif breach == "final":
+            self.final_milestone = "chest"
+        elif breach == "actions":
+            self.action_space = spaces.Box(0, 1, (1,))  # type: ignore[assignment]
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Take a step, the last one wrong."""
+        obs, reward, terminated, truncated, info = super().step(action)
+        self.num_steps += 1
+        if self.num_steps < 30:
+            return obs, reward, terminated, truncated, info
+        if self.breach == "raise":
+            raise ZeroDivisionError("by\nzero")
+        if self.breach == "nan":
+            obs[1] = np.nan
+        elif self.breach == "shape":
+            obs = np.zeros(3, dtype=np.float32)
+        elif self.breach == "space":
+            self.observation_space = spaces.Box(-1, 1, (4,))
+            obs = np.zeros(4, dtype=np.float32)
+        elif self.breach == "type":
+            obs = obs.astype(np.float64)
+        elif self.breach == "reward":
+            reward = float("inf")
+        elif self.breach == "missing":
+            info = {}
+        elif self.breach == "signals":
+            info = {"milestones": np.zeros(3, dtype=np.bool_)}
+        elif self.breach == "silent":
+            info = {"milestones": np.zeros(2, dtype=np.bool_)}
+        return obs, reward, terminated, truncated, info
+
+
+BREACHES = {
+    "raise": r"step raised ZeroDivisionError: by zero \(test_foreign.py, line \d+\)",
+    "nan": "step's observation has values that are not finite numbers",
+    "shape": r"step's observation has shape \(3,\); its space says \(2,\)",
+    "space": r"step's observation has shape \(4,\); its space says \(2,\)",
+    "type": "step's observation has type float64; its space says float32",
+    "reward": "step's reward is inf; legal: finite numbers",
+    "missing": 'step\'s info has no "milestones"',
+    "signals": r'step\'s info\["milestones"\] is \(3,\) bool; legal: \(2,\) bool',
+}
+EARLY = {
+    "twice": "milestone 'key' is there twice",
+    "final": "final_milestone 'chest'; legal: None, door, key",
+    "actions": r"actions are Box.*; legal: Discrete",
+}
+for _breach in (*BREACHES, *EARLY, "silent"):
+    globals()[f"make_{_breach}"] = lambda breach=_breach: Broken(breach)
+
+
+@pytest.mark.parametrize("breach", BREACHES)
+def test_a_breach_is_one_line_and_checkpoints_are_safe(breach: str, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    name = f"tests.test_foreign:make_{breach}"
+    with pytest.raises(FailedError, match=f"{name}: {BREACHES[breach]}.*; go on with") as error:
+        run_training(small(name), folder, Keeping(num_episodes=5, checkpoint_seconds=0.0))
+    assert "\n" not in str(error.value)
+    assert list((folder / "checkpoints").glob("step-*/sums.json"))
+    assert (folder / "failure.txt").read_text().startswith(name)
+
+
+@pytest.mark.parametrize("breach", EARLY)
+def test_a_breach_from_the_start_leaves_nothing(breach: str, tmp_path: Path) -> None:
+    name = f"tests.test_foreign:make_{breach}"
+    with pytest.raises(ContractError, match=EARLY[breach]):
+        run_training(small(name), tmp_path / "run", Keeping())
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("tests.corridor:nothing", "tests.corridor has no function 'nothing'"),
+        ("no.such.module:make", "No module named 'no'; legal: module:function"),
+        ("tests.test_foreign:make_number", "made a int; legal: a gymnasium.Env"),
+        ("tests.test_foreign:make_plain", "has no milestones; legal: an attribute"),
+        ("tests.test_foreign:make_failing", "making it raised KeyError"),
+    ],
+)
+def test_bad_names(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_lanes(small(name), 1)
+
+
+def make_number() -> int:
+    """Return what is no environment."""
+    return 3
+
+
+def make_plain() -> gymnasium.Env[Any, Any]:
+    """Return an environment without milestones."""
+    return gymnasium.make("CartPole-v1")
+
+
+def make_failing() -> gymnasium.Env[Any, Any]:
+    """Fail."""
+    raise KeyError("x")
+
+
+def test_disappearing_items_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"disappear_rate 0\.5 in tests.*; legal: 0"):
+        small(disappear_rate=0.5)
+
+
+# --- Commands -------------------------------------------------------------------------------
+
+
+def test_check_of_a_good_environment(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check_env(PARTS, 500, seed=0)
+    text = capsys.readouterr().out
+    for line in (
+        f"{PARTS}: the contract was kept in 50",
+        "observation row: 1 x 5 cells of 2 codes",
+        "observation key: 1 cells of 2 codes",
+        "actions: 2",
+        "true affordances: not told",
+        "(final: door)",
+    ):
+        assert line in text
+    assert "change:" not in text
+
+
+@pytest.mark.parametrize(
+    ("breach", "line"), [("silent", "broken: no milestone"), ("nan", "broken: ")]
+)
+def test_check_of_a_bad_environment(
+    breach: str, line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Broken, "milestones", ("chest", "box"))
+    monkeypatch.setattr(Broken, "final_milestone", None)
+    assert not check_env(f"tests.test_foreign:make_{breach}", 500, seed=0)
+    assert line in capsys.readouterr().out
+
+
+def run_main(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["hal", *arguments])
+    try:
+        main()
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
+
+
+def test_all_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in SMALL.items()]
+    out = ["--out", str(folder), "--episodes", "10"]
+    assert run_main(monkeypatch, "train", "--env", PARTS, *options, *out) == 0
+    assert run_main(monkeypatch, "eval", str(folder), "--episodes", "5") == 0
+    assert "door" in capsys.readouterr().out
+    assert run_main(monkeypatch, "plot", str(folder), "--out", str(tmp_path / "curves.png")) == 0
+    assert (tmp_path / "curves.png").is_file()
+    assert run_main(monkeypatch, "runs", str(tmp_path)) == 0
+    gif = tmp_path / "episode.gif"
+    assert run_main(monkeypatch, "watch", str(folder), "--seed", "1", "--gif", str(gif)) == 0
+    assert gif.is_file()
+    assert run_main(monkeypatch, "train", "treasure", "--env", PARTS) == 2
+    assert "legal: one of them" in capsys.readouterr().err
+    assert run_main(monkeypatch, "check", "tests.corridor:nothing") == 2
+
+
+def test_adapters_are_listed_and_found() -> None:
+    names = names_of_adapters()
+    assert len(names) == len(set(names)) > 5
+    for name in names:
+        assert callable(find_make(name))

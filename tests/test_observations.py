@@ -1,0 +1,184 @@
+"""Parts of observations from all kinds of spaces, and what encoders make of them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+
+from hal.agent.convolution import PlaneEncoder
+from hal.agent.embedding import BagEncoder
+from hal.observations import Cells, Obs, batch_size, flat, parts_of, scaled
+
+CPU = torch.device("cpu")
+SPACES: dict[str, tuple[spaces.Space[Any], dict[str, tuple[str, tuple[int, ...]]]]] = {
+    "grid": (spaces.Box(0, 7, (5, 4), np.uint8), {"obs": ("cells", (5, 4))}),
+    "channels": (
+        spaces.Box(0, np.tile([10, 5, 3], (7, 7, 1)), (7, 7, 3), np.uint8),
+        {"obs": ("cells", (7, 7, 3))},
+    ),
+    "planes": (spaces.MultiBinary((6, 4, 4)), {"obs": ("cells", (6, 4, 4))}),
+    "planes of decimals": (spaces.Box(0, 1, (6, 4, 4)), {"obs": ("numbers", (6, 4, 4))}),
+    "small bytes": (spaces.Box(0, 255, (7, 7, 3), np.uint8), {"obs": ("cells", (7, 7, 3))}),
+    "pixels": (spaces.Box(0, 255, (64, 64, 3), np.uint8), {"obs": ("pixels", (64, 64, 3))}),
+    "pixels, channels first": (
+        spaces.Box(0, 255, (3, 40, 40), np.uint8),
+        {"obs": ("pixels", (3, 40, 40))},
+    ),
+    "counts": (spaces.Box(0, 9, (16,), np.int32), {"obs": ("counts", (16,))}),
+    "signed": (spaces.Box(-9, 9, (16,), np.int32), {"obs": ("numbers", (16,))}),
+    "vector": (spaces.Box(-np.inf, np.inf, (3,)), {"obs": ("numbers", (3,))}),
+    "choice": (spaces.Discrete(4, start=2), {"obs": ("cells", ())}),
+    "choices": (spaces.MultiDiscrete([3, 5]), {"obs": ("counts", (2,))}),
+    "nested": (
+        spaces.Dict(
+            {
+                "eye": spaces.Dict({"left": spaces.Box(0, 3, (2, 2), np.int64)}),
+                "body": spaces.Box(0, 1, (2,)),
+                "said": spaces.Text(9),
+                "turn": spaces.Discrete(2),
+            }
+        ),
+        {
+            "eye.left": ("cells", (2, 2)),
+            "body": ("numbers", (2,)),
+            "turn": ("cells", ()),
+        },
+    ),
+}
+
+
+def batch(space: spaces.Space[Any], size: int) -> Obs:
+    """Return random observations as an agent has them."""
+    space.seed(0)
+    parts = parts_of(space)
+    rows = [flat(space.sample(), parts) for _ in range(size)]
+    return {part.name: np.stack([row[part.name] for row in rows]) for part in parts}
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_kinds_of_parts(name: str) -> None:
+    space, kinds = SPACES[name]
+    parts = parts_of(space)
+    assert {part.name: (part.kind, part.shape) for part in parts} == kinds
+    obs = batch(space, 3)
+    assert batch_size(obs) == 3
+    for part in parts:
+        assert obs[part.name].shape == (3, *part.shape)
+    nested = space.sample()
+    assert flat(flat(nested, parts), parts).keys() == flat(nested, parts).keys()
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_every_kind_is_read(name: str) -> None:
+    """Two observations that differ have values that differ, and all weights get gradients."""
+    space, _ = SPACES[name]
+    obs = batch(space, 16)
+    parts = parts_of(space)
+    encoder = BagEncoder(parts, Cells(parts).background(obs))
+    torch.manual_seed(0)
+    network = encoder.goal_values(8, num_goals=2, num_actions=3)
+    values = network(encoder(obs, CPU), torch.zeros(16, dtype=torch.int64))
+    assert values.shape == (16, 3)
+    flatter = np.concatenate([obs[part.name].reshape(16, -1) for part in parts], axis=1)
+    different = [i for i in range(16) if (flatter[i] != flatter[0]).any()]
+    assert different
+    assert (values[different] - values[0]).abs().sum(dim=1).min() > 0
+    assert encoder.torso(8)(encoder(obs, CPU)).shape == (16, 8)
+    blank = encoder.blank(2, 3)
+    assert all(blank[part.name].shape == (2, 3, *part.shape) for part in parts)
+
+
+def test_cells_of_channels_have_their_own_codes_and_rows() -> None:
+    high = np.tile([2, 1], (2, 3, 1))
+    space = spaces.Dict(
+        {"grid": spaces.Box(0, high, dtype=np.uint8), "turn": spaces.Discrete(4, start=1)}
+    )
+    cells = Cells(parts_of(space))
+    obs = batch(space, 50)
+    codes = cells.codes(obs)
+    assert (cells.num_codes, len(cells), cells.num_pairs) == (3 + 2 + 4, 13, 6 * 5 + 4)
+    for i in range(50):
+        expected = []
+        for row in range(2):
+            for col in range(3):
+                objects, colors = obs["grid"][i, row, col]
+                expected += [objects, 3 + colors]
+        assert codes[i].tolist() == [*expected, 5 + obs["turn"][i] - 1]
+    rows = cells.row_offset + codes
+    assert rows.min() >= 0
+    assert rows.max() < cells.num_pairs
+    pairs = {
+        (cell, code): row
+        for r, c in zip(rows, codes, strict=True)
+        for cell, (row, code) in enumerate(zip(r, c, strict=True))
+    }
+    assert len(set(pairs.values())) == len(pairs) == cells.num_pairs, "a row for each pair"
+
+
+def test_background_is_by_channel() -> None:
+    space = spaces.Box(0, np.tile([2, 1], (2, 2, 1)), dtype=np.uint8)
+    obs = {"obs": np.zeros((4, 2, 2, 2), dtype=np.uint8)}
+    obs["obs"][:, :, :, 1] = 1
+    obs["obs"][0, 0, 0] = (2, 0)
+    assert Cells(parts_of(space)).background(obs).tolist() == [0, 3 + 1]
+
+
+def test_planes_with_channels_first_are_read_as_with_channels_last() -> None:
+    first, last = spaces.MultiBinary((6, 4, 4)), spaces.MultiBinary((4, 4, 6))
+    obs = batch(first, 5)
+    moved = {"obs": np.moveaxis(obs["obs"], 1, -1)}
+    codes = Cells(parts_of(first)).codes(obs)
+    np.testing.assert_array_equal(codes, Cells(parts_of(last)).codes(moved))
+
+
+def test_planes_of_a_grid_with_channels() -> None:
+    space = spaces.Box(0, np.tile([2, 1], (7, 7, 1)), dtype=np.uint8)
+    encoder = PlaneEncoder(parts_of(space), np.zeros(2, np.int64))
+    obs = batch(space, 3)
+    planes, _ = encoder(obs, CPU)
+    assert planes.shape == (3, 5, 7, 7)
+    for code in range(3):
+        np.testing.assert_array_equal(planes[:, code], obs["obs"][..., 0] == code)
+    for code in range(2):
+        np.testing.assert_array_equal(planes[:, 3 + code], obs["obs"][..., 1] == code)
+    assert encoder.torso(8)(encoder(obs, CPU)).shape == (3, 8)
+
+
+def test_numbers_are_scaled_by_their_bounds_or_by_their_logarithm() -> None:
+    low = np.array([0, -2, -np.inf, 0], dtype=np.float32)
+    high = np.array([10, 2, np.inf, 1e9], dtype=np.float32)
+    (part,) = parts_of(spaces.Box(low, high))
+    found = scaled(np.array([[0, 0, -99, 1e9], [10, 2, 0, 0]], dtype=np.float32), part)
+    expected = [[-1, 0, -np.log(100), np.log1p(1e9)], [1, 1, 0, 0]]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("space", "message"),
+    [
+        (spaces.Sequence(spaces.Discrete(2)), "Sequence; legal: Box, Discrete"),
+        (spaces.Text(5), "say nothing"),
+        (spaces.Box(0, 9999, (3, 3), np.int32), "10,000 codes; legal: up to 1,024"),
+        (spaces.Box(0, 1, (300, 300)), "90,000 decimal numbers; legal: up to 20,000"),
+        (
+            spaces.Dict({n: spaces.Box(0, 255, (64, 64, 3), np.uint8) for n in "ab"}),
+            "several pictures, 'a', 'b'; legal: one",
+        ),
+    ],
+)
+def test_spaces_that_cannot_be_read(space: spaces.Space[Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        parts_of(space)
+
+
+@pytest.mark.parametrize("name", ["pixels", "vector", "grid", "nested"])
+def test_convolutions_need_one_large_grid(name: str) -> None:
+    space, _ = SPACES[name]
+    parts = parts_of(space)
+    background = np.zeros(Cells(parts).num_channels, np.int64)
+    with pytest.raises(
+        ValueError, match=r"'convolution' .* legal: one grid of cells, sides from 7"
+    ):
+        PlaneEncoder(parts, background)
