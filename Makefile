@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench-env bench-learn bench-train pretrained clean
+.PHONY: demo test lint bench-env bench-learn bench-others bench-train pretrained clean
 
 demo: .venv/.installed
 	rm -rf demo && mkdir demo
@@ -23,13 +23,19 @@ lint: .venv/.installed-dev
 bench-learn: .venv/.installed
 	$(BIN)/python -m benchmarks.learn
 
+bench-others: .venv/.installed-crafter,minigrid
+	$(BIN)/python -m benchmarks.learn --out results/others --steps 500000 --every 25000 \
+		--episodes 100 --seeds 0 1 2 --methods hal hr+her rainbow \
+		--tasks minigrid/BlockedUnlockPickup minigrid/KeyCorridorS3R3
+	$(BIN)/python -m benchmarks.crafter
+
 bench-train: .venv/.installed
 	$(BIN)/python -m benchmarks.train
 
 pretrained: .venv/.installed
 	$(BIN)/python -m benchmarks.pretrained
 
-bench-env: .venv/.installed-bench
+bench-env: .venv/.installed-minigrid
 	$(BIN)/python -m benchmarks.env
 
 clean:

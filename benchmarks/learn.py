@@ -20,9 +20,10 @@ import numpy as np
 import tyro
 
 from hal.agent.build import Agent
-from hal.config import GREEDY, Config, Exploration
+from hal.config import GREEDY, Exploration
 from hal.evaluation import evaluate
 from hal.experiments.stats import contrast
+from hal.files import file_name
 from hal.presets import make_config
 from hal.training import train
 
@@ -57,8 +58,8 @@ class Bench:
 
 def run(bench: Bench, task: str, method: str, seed: int) -> None:
     """Do one run, unless it is done."""
-    path = bench.out / f"{task}-{method}-{seed}.jsonl"
-    steps = bench.steps or BUDGETS.get(task, Config.steps)
+    path = path_of(bench, task, method, seed)
+    steps = bench.steps or BUDGETS.get(task) or make_config(task, method).steps
     if path.exists() and read(path)[-1]["steps"] >= steps:
         return
     path.unlink(missing_ok=True)
@@ -81,6 +82,11 @@ def run(bench: Bench, task: str, method: str, seed: int) -> None:
     train(make_config(task, method, seed=seed, steps=steps), report, bench.every)
 
 
+def path_of(bench: Bench, task: str, method: str, seed: int) -> Path:
+    """Return where a run's evaluations are kept."""
+    return bench.out / f"{file_name(task)}-{method}-{seed}.jsonl"
+
+
 def read(path: Path) -> list[dict[str, Any]]:
     """Return a run's evaluations."""
     return [json.loads(line) for line in path.read_text().splitlines()]
@@ -88,7 +94,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 def runs_of(bench: Bench, task: str, method: str) -> list[list[dict[str, Any]]]:
     """Return the evaluations of every seed that has been run."""
-    paths = [bench.out / f"{task}-{method}-{seed}.jsonl" for seed in bench.seeds]
+    paths = [path_of(bench, task, method, seed) for seed in bench.seeds]
     return [read(path) for path in paths if path.exists()]
 
 

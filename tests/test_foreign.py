@@ -451,3 +451,16 @@ def test_adapters_are_listed_and_found() -> None:
     assert len(names) == len(set(names)) > 5
     for name in names:
         assert callable(find_make(name))
+
+
+def test_no_environment_is_known_by_name() -> None:
+    """But to itself, to its adapter, and to presets: scales, and the paper's experiments."""
+    source = Path(hal.__file__).parent
+    knowing = {"envs", "adapters", "presets.py", "suite.py", "claims.py"}
+    for path in source.rglob("*.py"):
+        if not knowing & set(path.relative_to(source).parts):
+            text = path.read_text().lower()
+            found = [
+                name for name in ("crafting", "treasure", "minigrid", "crafter") if name in text
+            ]
+            assert not found, f"{path} knows {found}"

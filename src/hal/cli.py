@@ -19,7 +19,8 @@ from tyro.conf import Positional, arg
 
 from hal import ENV_IDS, GridEnv, __version__
 from hal.config import Config
-from hal.envs.options import check_whole_number
+from hal.envs.options import check_choice, check_whole_number
+from hal.envs.rules import DEFAULT_TASK, GAMES
 from hal.errors import FailedError, StoppedError
 from hal.presets import METHODS, make_config
 
@@ -113,7 +114,7 @@ def evaluate(
     """Evaluate a finished run's agent greedily, in fresh episodes.
 
     Args:
-        run: The run's folder; or treasure or iron, for the agents that come with the package.
+        run: The run's folder; or the task of an agent that comes with the package.
         episodes: How many episodes.
         json: Print JSON.
     """
@@ -129,7 +130,7 @@ def evaluate(
 
 
 def watch(
-    run: Positional[str] = "treasure",
+    run: Positional[str] = DEFAULT_TASK,
     *,
     seed: int | None = None,
     episodes: int = 1,
@@ -143,7 +144,7 @@ def watch(
     In the terminal, unless a window or a film is asked for.
 
     Args:
-        run: The run's folder; or treasure or iron, for the agents that come with the package.
+        run: The run's folder; or the task of an agent that comes with the package.
         seed: Number of the first world; a random one without it.
         episodes: How many episodes.
         max_steps: Steps after which an episode is watched no longer.
@@ -262,7 +263,7 @@ def reproduce(
 
 
 def play(
-    game: Positional[Literal["crafting", "treasure"]],
+    game: Positional[str],
     *,
     task: str | None = None,
     seed: int | None = None,
@@ -273,7 +274,7 @@ def play(
     """Play a game yourself, or watch the scripted player.
 
     Args:
-        game: The game.
+        game: The game, see `hal tasks`.
         task: The milestone that ends the episode; see `hal tasks`.
         seed: Number of the world; a random one without it.
         text: In the terminal instead of a window.
@@ -287,7 +288,9 @@ def play(
         raise ValueError("--gif goes with --scripted")
     if gif is not None:
         check_folder("--gif", gif)
-    env = GridEnv(task or {"crafting": "diamond", "treasure": "treasure"}[game])
+    games = {known.name: known for known in GAMES}
+    check_choice("game", game, tuple(games))
+    env = GridEnv(task or games[game].milestones[-1])
     if env.game.name != game:
         raise ValueError(f"task {task!r} is not one of {game}; see `hal tasks`")
     if scripted:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from tyro.conf import Positional, arg
 
 from hal.envs.options import REWARDS, Options, check_choice
+from hal.envs.rules import DEFAULT_TASK
 
 MOST_LANES = 1_000  # a run's lanes have seeds of their own; those of evaluation are above all
 MOST_SEEDS = 1_000_000
@@ -63,7 +64,7 @@ GREEDY = Exploration(controller=0.0, meta=0.0, mask=0.0)
 class Config:
     """A run's settings, by default the `fast` preset's. The comment of a field is its help text."""
 
-    task: Annotated[Positional[str], arg(metavar="TASK")] = "treasure"  # see `hal tasks`; or --env
+    task: Annotated[Positional[str], arg(metavar="TASK")] = DEFAULT_TASK  # of `hal tasks`, or --env
     method: str = "hal"  # what it learns by, see `hal methods`
     preset: str = "fast"  # scale: fast (learns soonest on a core) or paper (the paper's settings)
     seed: int = 0  # of everything random

@@ -208,6 +208,7 @@ TREASURE = Game(
 
 GAMES = (CRAFTING, TREASURE)
 CRAFTING_CODE, TREASURE_CODE = range(len(GAMES))
+DEFAULT_TASK = TREASURE.tasks[0]
 
 
 def game_of_task(task: str) -> int:
