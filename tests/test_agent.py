@@ -546,3 +546,13 @@ def test_unknown_methods_and_tasks_are_refused() -> None:
         make_config("treasure", "sac")
     with pytest.raises(ValueError, match="unknown task 'gold'"):
         make_config("gold", "hal")
+
+
+def test_actions_stay_random_towards_milestones_that_are_hardly_known() -> None:
+    config = make_config("stick", "oracle", goal_anneal_events=100, controller_anneal_steps=1_000)
+    events = np.array([0, 50, 100, 900])
+    assert config.goal_epsilon(2_000, events) == pytest.approx([0.5, 0.275, 0.05, 0.05])
+    assert config.goal_epsilon(500, events) == pytest.approx([0.5, 0.275, 0.275, 0.275])
+    paper = make_config("stick", "oracle", "paper")
+    assert paper.goal_epsilon(paper.steps, events) == pytest.approx([0.05] * 4), "time alone"
+    assert make_config("stick").goal_epsilon(10**7, events) == pytest.approx([0.05] * 4)

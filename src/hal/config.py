@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields, replace
 from importlib.util import find_spec
 from typing import Annotated, Any
 
+import numpy as np
 from tyro.conf import Positional, arg
 
 from hal.envs.options import REWARDS, Options, check_choice
@@ -44,7 +45,7 @@ SHARES = (
     "aff_threshold",
     "disappear_rate",
 )
-FROM_ZERO = ("seed", "weight_decay", "warmup_steps", "first_successes")
+FROM_ZERO = ("goal_anneal_events", "seed", "weight_decay", "warmup_steps", "first_successes")
 INSIDE = ("fnf_conf", "fnf_perc")  # a bound that covers nothing or everything is none
 
 
@@ -98,8 +99,9 @@ class Config:
     controller_epsilon: tuple[float, float] = (0.5, 0.05)  # random actions
     meta_epsilon: tuple[float, float] = (0.2, 0.05)  # random subtasks
     mask_epsilon: tuple[float, float] = (0.8, 0.0)  # random subtasks within the mask
-    anneal_share: float = 0.0  # share of the run that all three take; 0: as the next three say
+    anneal_share: float = 0.0  # share of the run that all three take; 0: as the next four say
     controller_anneal_steps: int = 300_000  # environment steps from first to second
+    goal_anneal_events: int = 0  # of a milestone, until actions towards it are as random as others
     first_successes: int = 10  # successes before the choice of subtasks gets greedier
     meta_anneal_successes: int = 300  # further successes until it is as greedy as it gets
 
@@ -220,6 +222,15 @@ class Config:
     def beta(self, num_steps: int) -> float:
         """Return the exponent of importance weights after so many steps."""
         return between(self.importance, num_steps / self.steps / (self.anneal_share or 1.0))
+
+    def goal_epsilon(self, num_steps: int, num_events: np.ndarray) -> np.ndarray:
+        """Return the share of random actions by subtask, after so many steps and events of each."""
+        by_steps = self.exploration(num_steps, 0).controller
+        if self.goal_anneal_events == 0 or self.anneal_share > 0:
+            return np.full(num_events.size, by_steps)
+        first, last = self.controller_epsilon
+        by_events = first + (last - first) * np.minimum(num_events / self.goal_anneal_events, 1.0)
+        return np.maximum(by_steps, by_events)
 
     def exploration(self, num_steps: int, num_successes: int) -> Exploration:
         """Return the shares of random choices after so many steps and successes."""

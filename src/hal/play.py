@@ -10,7 +10,8 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from hal.envs.film import FPS, find_ffmpeg, write_gif, write_mp4
-from hal.envs.render import Frame, draw, to_text
+from hal.envs.frame import Frame, Shown
+from hal.envs.render import draw, to_text
 from hal.envs.rules import MOVES, Game
 from hal.envs.scripted import play_episode
 from hal.envs.single import GridEnv
@@ -24,7 +25,7 @@ Show = Callable[[Frame, str], None]  # a moment, and a text below it
 
 
 def key_table(game: Game) -> dict[str, int]:
-    """Return the action of each key: arrows or WASD, space, and numbers for crafting."""
+    """Return the action of each key: arrows or WASD, space, and numbers for the others."""
     table = {key: action for action, keys in enumerate(MOVE_KEYS) for key in keys}
     table["space"] = len(MOVES)
     for number, action in enumerate(range(len(MOVES) + 1, len(game.actions)), start=1):
@@ -89,7 +90,7 @@ def play_in_terminal(env: GridEnv, seed: int | None) -> None:
 class Pictures(Sequence[np.ndarray]):
     """Pictures of moments, each drawn when it is looked at: all at once take gigabytes."""
 
-    def __init__(self, frames: list[Frame]) -> None:
+    def __init__(self, frames: list[Shown]) -> None:
         self.frames = frames
 
     def __len__(self) -> int:
@@ -102,12 +103,12 @@ class Pictures(Sequence[np.ndarray]):
 
 
 def show_episode(
-    frames: Iterable[Frame],
+    frames: Iterable[Shown],
     *,
     in_window: bool = False,
     gif: Path | None = None,
     mp4: Path | None = None,
-) -> Frame:
+) -> Shown:
     """Show moments in a window or the terminal, and film them; return the last one.
 
     Where nobody watches the terminal, it tells the milestones in plain lines.
@@ -115,7 +116,7 @@ def show_episode(
     if mp4 is not None:
         find_ffmpeg()  # rather now than after the episode
     window = _open_window("the terminal shows it too, see --help") if in_window else None
-    shown: list[Frame] = []
+    shown: list[Shown] = []
     for frame in frames:
         shown.append(frame)
         if window is not None:
@@ -150,7 +151,7 @@ def _open_window(otherwise: str) -> Window:
     return window
 
 
-def _print_frame(frame: Frame, text: str) -> None:
+def _print_frame(frame: Shown, text: str) -> None:
     is_terminal = sys.stdout.isatty()
     print(CLEAR if is_terminal else "", to_text(frame, color=is_terminal), "\n", text, sep="")
 

@@ -1,31 +1,107 @@
 """Episodes of a trained agent, moment by moment, with what it believes."""
 
+import inspect
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
+from typing import Any
 
-from hal.envs.render import Frame
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from hal.config import Config, is_foreign
+from hal.envs.contract import blaming
+from hal.envs.foreign import ForeignLanes, vectorised
+from hal.envs.frame import Scene, Shown, to_png
 from hal.envs.single import GridEnv
+from hal.errors import ContractError
+from hal.make import Lanes, find_make, make_lanes, make_single
 from hal.policy import Policy
 
 
-def env_of(policy: Policy) -> GridEnv:
+class ForeignEnv:
+    """One lane of an environment that is not of this package, to be watched as `GridEnv` is.
+
+    Args:
+        config: of the agent that is watched.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self.title = config.task
+        self._single = _single_of(config)
+        self._lane = _lane_of(config, self._single)
+        self._max_steps = _limit_of(self._single, config.horizon)
+        assert isinstance(self._lane.single_action_space, spaces.Discrete)
+        self._first_action = int(self._lane.single_action_space.start)
+        self.annotate()
+
+    def reset(self, *, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode."""
+        obs, info = self._lane.reset(seed=seed)
+        self._info, self._step = _first(info), 0
+        self._action: str | None = None
+        return _first(obs), self._info
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Do one action, counted from 0 as agents do."""
+        obs, reward, terminated, truncated, info = self._lane.step(np.array([action]))
+        self._info, self._step = _first(info), self._step + 1
+        self._action = str(self._first_action + action)
+        return _first(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), self._info
+
+    def annotate(
+        self,
+        subtask: str | None = None,
+        predicted: np.ndarray | None = None,
+        values: np.ndarray | None = None,
+    ) -> None:
+        """Say what the panel shows of the agent: its subtask, affordances (K,) and values (K,)."""
+        self._subtask, self._predicted, self._values = subtask, predicted, values
+
+    def frame(self) -> Scene:
+        """Return the present moment, as the renderers take it."""
+        milestones = self._lane.milestones
+        collected = np.flatnonzero(self._info["milestones"])
+        return Scene(
+            title=self.title,
+            png=_picture_of(self._single, self.title),
+            milestones=milestones,
+            affordances=self._info.get("affordances"),
+            step=self._step,
+            max_steps=self._max_steps,
+            action=self._action,
+            # Of several in one step the last is shown: the final one, if it is there.
+            collected=milestones[collected[-1]] if collected.size else None,
+            subtask=self._subtask,
+            predicted=self._predicted,
+            values=self._values,
+        )
+
+
+def env_of(policy: Policy) -> GridEnv | ForeignEnv:
     """Return the environment an agent was trained for, with the game's full length."""
+    if is_foreign(policy.config.task):
+        return ForeignEnv(policy.config)
     return GridEnv(**asdict(policy.config.play_options()))
 
 
-def episode(policy: Policy, env: GridEnv, seed: int | None, max_steps: int) -> Iterator[Frame]:
+def episode(
+    policy: Policy, env: GridEnv | ForeignEnv, seed: int | None, max_steps: int
+) -> Iterator[Shown]:
     """Yield the moments of one greedy episode, no more than so many steps."""
+    config = policy.config
     obs, info = env.reset(seed=seed)
     policy.reset()
     is_over = False
     while True:
         action = policy.act(obs, info)
-        if not policy.config.is_flat:
-            is_learned = policy.config.mask == "learned"
+        if not config.is_flat:
             env.annotate(
                 policy.subtasks[0],
-                policy.affordances(obs) if is_learned else None,
-                policy.q_subtasks(obs),
+                policy.affordances(obs) if config.mask == "learned" else None,
+                # Without a task, nobody has learned what subtasks are worth.
+                None if config.is_agnostic else policy.q_subtasks(obs),
             )
         frame = env.frame()
         yield frame
@@ -33,3 +109,48 @@ def episode(policy: Policy, env: GridEnv, seed: int | None, max_steps: int) -> I
             return
         obs, _, terminated, truncated, info = env.step(int(action))
         is_over = terminated or truncated
+
+
+def _single_of(config: Config) -> gymnasium.Env[Any, Any] | None:
+    """Return the environment, with pictures if it has any; None where only lanes are made of it."""
+    if "num_envs" in inspect.signature(find_make(config.task)).parameters:
+        return None
+    try:
+        return make_single(config, render_mode="rgb_array")
+    except ContractError:  # if it was not for the pictures, the same is raised again
+        return make_single(config)
+
+
+def _lane_of(config: Config, single: gymnasium.Env[Any, Any] | None) -> Lanes:
+    """Return a lane with the signals as the agent knows them."""
+    if single is None:
+        return make_lanes(config, 1, to_play=True)
+    lane = vectorised(lambda: single, 1, use_processes=False)
+    return ForeignLanes(lane, config.task, config.milestones, is_dense=False)
+
+
+def _limit_of(single: Any, horizon: int) -> int | None:
+    """Return how long an episode can be, if the environment says so itself."""
+    # The outermost wrapper is left out: it only keeps to the horizon, mostly far beyond the end.
+    spec = None if single is None else single.env.spec
+    limit = None if spec is None else spec.max_episode_steps
+    return None if limit is None else min(limit, horizon)
+
+
+def _picture_of(single: gymnasium.Env[Any, Any] | None, name: str) -> bytes | None:
+    if single is None or single.render_mode != "rgb_array":
+        return None
+    picture: Any = None
+    with blaming(name, "render"), suppress(NotImplementedError):
+        picture = single.render()
+    if picture is None:
+        return None
+    pixels = np.asarray(picture)
+    if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3:
+        got = f"{pixels.dtype} {pixels.shape}"
+        raise ContractError(f"{name}: render gave {got}; legal: uint8 (height, width, 3)")
+    return to_png(pixels)
+
+
+def _first(batch: dict[str, Any]) -> dict[str, Any]:
+    return {name: values[0] for name, values in batch.items()}

@@ -71,7 +71,7 @@ class Controller:
         self,
         obs: Obs,
         goals: np.ndarray,
-        epsilon: float,
+        epsilon: float | np.ndarray,
         rng: np.random.Generator,
         is_averaged: bool = False,
     ) -> np.ndarray:

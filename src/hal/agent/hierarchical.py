@@ -66,7 +66,9 @@ class HierarchicalAgent(BaseAgent):
         self.meta.store(chosen, obs, mask)
         self.meta.begin(chosen, obs)
         self.option_start[chosen] = self.replay.num_rows
-        actions = self.controller.act(obs, self.options.subtask, explore.controller, self._act_rng)
+        epsilon = self.config.goal_epsilon(self.num_steps, self.replay.events.counts)
+        subtask = self.options.subtask
+        actions = self.controller.act(obs, subtask, epsilon[subtask], self._act_rng)
         self._acted_on = (obs, info, actions)
         return actions
 

@@ -1,10 +1,12 @@
-"""One moment of a game with what an agent thinks of it: what `render.py` and `text.py` show."""
+"""One moment of an episode with what an agent thinks of it: `render.py` and `text.py` show it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from math import isfinite
 
 import numpy as np
+from PIL import Image
 
 from hal.envs.rules import Game
 
@@ -16,7 +18,7 @@ class Mark:
     """One milestone's line in the panel."""
 
     milestone: str
-    is_afforded: bool  # ground truth
+    is_afforded: bool | None  # ground truth, if it is told
     is_predicted: bool | None  # the agent's own affordance
     value: float | None
     fraction: float  # of the way from the least value of the frame to the greatest; or nan
@@ -28,6 +30,11 @@ class Mark:
         return self.is_predicted is False
 
     @property
+    def is_possible(self) -> bool:
+        """Tell whether the milestone can be collected next: the truth, or else the agent's view."""
+        return not self.is_pruned if self.is_afforded is None else self.is_afforded
+
+    @property
     def number(self) -> str:
         """Return the value with two decimals, or nothing."""
         if self.value is None:
@@ -37,24 +44,24 @@ class Mark:
         return f"{max(-GREATEST_NUMBER, min(self.value, GREATEST_NUMBER)):z.2f}"
 
 
-@dataclass(frozen=True)
-class Frame:
-    """One moment of one lane, with what an agent thinks of it if it says so."""
+@dataclass(frozen=True, kw_only=True)
+class Moment:
+    """One moment of any environment, with what an agent thinks of it if it says so."""
 
-    game: Game
-    grid: np.ndarray  # (height, width) tile codes
-    position: tuple[int, int]  # row, column
-    direction: int  # 0 up, 1 right, 2 down, 3 left
-    inventory: np.ndarray  # (items,)
     milestones: tuple[str, ...]  # the chosen milestone set, K names
-    affordances: np.ndarray  # (K,) bool, ground truth
+    affordances: np.ndarray | None  # (K,) bool, ground truth, if it is told
     step: int
-    max_steps: int
+    max_steps: int | None  # None if nobody says
     action: str | None = None  # last action
     collected: str | None = None  # the milestone collected on this step: the alert
     subtask: str | None = None  # the agent's current subtask
     predicted: np.ndarray | None = None  # (K,) bool, the agent's own affordances
     values: np.ndarray | None = None  # (K,) the meta-controller's value of each subtask
+
+    @property
+    def progress(self) -> str:
+        """Return how far the episode has come, in words."""
+        return f"step {self.step}" + ("" if self.max_steps is None else f" / {self.max_steps}")
 
     def marks(self) -> Iterator[Mark]:
         """Yield what there is to show of each milestone."""
@@ -64,7 +71,7 @@ class Frame:
         for k, milestone in enumerate(self.milestones):
             yield Mark(
                 milestone,
-                is_afforded=bool(self.affordances[k]),
+                is_afforded=None if self.affordances is None else bool(self.affordances[k]),
                 is_predicted=None if self.predicted is None else bool(self.predicted[k]),
                 value=None if self.values is None else float(self.values[k]),
                 fraction=float(fractions[k]),
@@ -80,6 +87,46 @@ class Frame:
                 spread = values.max() - values.min()
                 fractions[is_finite] = 1 - (values.max() - values) / (spread or 1)
         return fractions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame(Moment):
+    """One moment of one lane of this package's games."""
+
+    affordances: np.ndarray
+    game: Game
+    grid: np.ndarray  # (height, width) tile codes
+    position: tuple[int, int]  # row, column
+    direction: int  # 0 up, 1 right, 2 down, 3 left
+    inventory: np.ndarray  # (items,)
+
+    @property
+    def title(self) -> str:
+        """Return what is shown."""
+        return self.game.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene(Moment):
+    """One moment of an environment that is not of this package, as it shows itself."""
+
+    title: str
+    png: bytes | None  # the picture packed, as thousands of them are kept; None if there is none
+
+    @property
+    def picture(self) -> np.ndarray | None:
+        """Return the environment's own picture, uint8 (height, width, 3)."""
+        return None if self.png is None else np.asarray(Image.open(BytesIO(self.png)))
+
+
+Shown = Frame | Scene
+
+
+def to_png(picture: np.ndarray) -> bytes:
+    """Return a picture, uint8 (height, width, 3), packed."""
+    file = BytesIO()
+    Image.fromarray(picture).save(file, format="PNG", compress_level=1)
+    return file.getvalue()
 
 
 def spaced(name: str | None) -> str:
