@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 import hal
 from hal.check import check_env
@@ -18,6 +18,7 @@ from hal.cli import main
 from hal.config import Config
 from hal.envs import GridVectorEnv
 from hal.envs.foreign import ForeignLanes, NextStep
+from hal.envs.milestones import MilestoneWrapper
 from hal.errors import ContractError, FailedError
 from hal.evaluation import evaluate
 from hal.make import find_make, make_checked, make_lanes, names_of_adapters
@@ -153,6 +154,47 @@ def make_native(num_envs: int) -> VectorEnv[Any, Any, Any]:
     return Native(num_envs)
 
 
+class Astray(Native):
+    """Native lanes with a code that there is not."""
+
+    def step(self, actions: np.ndarray) -> Any:
+        """Take a step."""
+        obs, *rest = super().step(actions)
+        obs["image"][1, 2, 3] = 200
+        return obs, *rest
+
+
+def make_astray(num_envs: int) -> VectorEnv[Any, Any, Any]:
+    """Return lanes that go astray."""
+    return Astray(num_envs)
+
+
+def test_codes_beyond_the_space_never_reach_an_agent() -> None:
+    env = make_lanes(small("tests.test_foreign:make_astray"), 4)
+    env.reset(seed=0)
+    with pytest.raises(
+        ContractError, match="make_astray: step's observation image goes from 0 to 200"
+    ):
+        env.step(np.zeros(4, np.int64))
+
+
+def make_own_lanes(num_envs: int) -> VectorEnv[Any, Any, Any]:
+    """Return lanes made by Gymnasium, but not by us, of environments that name no final one."""
+    return SyncVectorEnv([_without_final] * num_envs)
+
+
+def _without_final() -> gymnasium.Env[Any, Any]:
+    lake = gymnasium.make("FrozenLake-v1", is_slippery=False)
+    return MilestoneWrapper(lake, {"right": lambda obs, info, env: obs % 4 == 3})
+
+
+def test_lanes_that_somebody_else_made() -> None:
+    env = make_lanes(small("tests.test_foreign:make_own_lanes"), 2)
+    assert (env.milestones, env.final_milestone) == (("right",), "right")
+    obs, _ = env.reset(seed=0)
+    assert obs["obs"].tolist() == [0, 0]
+
+
 # --- Learning -------------------------------------------------------------------------------
 
 
@@ -275,6 +317,8 @@ run_training(small(steps=1600), Path({str(folder)!r}), Keeping(num_episodes=10))
 class Broken(Corridor):
     """A corridor that breaks the contract after some steps."""
 
+    num_healthy = 30
+
     def __init__(self, breach: str) -> None:
         super().__init__("vector")
         self.breach = breach
@@ -290,7 +334,7 @@ class Broken(Corridor):
         """Take a step, the last one wrong."""
         obs, reward, terminated, truncated, info = super().step(action)
         self.num_steps += 1
-        if self.num_steps < 30:
+        if self.num_steps < self.num_healthy:
             return obs, reward, terminated, truncated, info
         if self.breach == "raise":
             raise ZeroDivisionError("by\nzero")
@@ -387,6 +431,17 @@ def test_disappearing_items_are_refused() -> None:
         small(disappear_rate=0.5)
 
 
+def test_a_run_without_any_milestone_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "tests.test_foreign:make_silent"
+    monkeypatch.setattr(Broken, "num_healthy", 0)
+    run_training(small(name, steps=400), tmp_path / "run", Keeping(num_episodes=2))
+    lines = capsys.readouterr().out.splitlines()
+    told = [line for line in lines if "has collected any milestone" in line]
+    assert told == [f"no episode has collected any milestone so far; look with: hal check {name}"]
+
+
 # --- Commands -------------------------------------------------------------------------------
 
 
@@ -411,8 +466,7 @@ def test_check_of_a_good_environment(capsys: pytest.CaptureFixture[str]) -> None
 def test_check_of_a_bad_environment(
     breach: str, line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Broken, "milestones", ("chest", "box"))
-    monkeypatch.setattr(Broken, "final_milestone", None)
+    monkeypatch.setattr(Broken, "num_healthy", 0)
     assert not check_env(f"tests.test_foreign:make_{breach}", 500, seed=0)
     assert line in capsys.readouterr().out
 

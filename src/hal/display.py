@@ -1,6 +1,7 @@
 """What a person sees of a run: a live display in a terminal, plain lines elsewhere."""
 
 import os
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -26,6 +27,7 @@ from hal.config import Config
 NUM_LINES = 20  # of a run's plain form
 REFRESH_SECONDS = 0.5
 BAR_WIDTH = 20
+SILENT_SHARE = 0.1  # of a run, after which it is odd that nothing has happened
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -40,6 +42,7 @@ class Display:
         self.console = Console()
         self.metrics: dict[str, Any] = {}
         self._next_line = 0  # steps
+        self._has_warned = False
         self._next_refresh = 0.0
         self._progress = Progress(
             TextColumn("[bold]{task.description}"),
@@ -76,6 +79,8 @@ class Display:
 
     def show(self, num_steps: int, metrics: dict[str, Any] | None) -> None:
         """Show progress and, if there are any, new metrics."""
+        if metrics is not None:
+            self._warn(metrics)
         if not self.console.is_terminal:
             is_last = num_steps >= self.config.steps
             if metrics is not None and (is_last or num_steps >= self._next_line):
@@ -87,6 +92,14 @@ class Display:
             self._next_refresh = time.monotonic() + REFRESH_SECONDS
             self._progress.update(self._bar, completed=min(num_steps, self.config.steps))
             self._refresh()
+
+    def _warn(self, metrics: dict[str, Any]) -> None:
+        """Say once, when there has been time for some, that no milestone is ever collected."""
+        has_had_time = metrics["steps"] >= self.config.steps * SILENT_SHARE
+        if has_had_time and not self._has_warned and metrics["episode/coverage"] == 0:
+            self._has_warned = True
+            task = shlex.quote(self.config.task)
+            say(f"no episode has collected any milestone so far; look with: hal check {task}")
 
     def _refresh(self) -> None:
         parts = Group(self._progress, *metric_tables(self.config, self.milestones, self.metrics))

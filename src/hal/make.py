@@ -17,7 +17,7 @@ from gymnasium.wrappers import TimeLimit
 
 from hal import adapters
 from hal.config import Config, is_foreign
-from hal.envs import GridEnv, GridVectorEnv
+from hal.envs import GridVectorEnv
 from hal.envs.contract import Contract, blaming
 from hal.envs.foreign import ForeignLanes, NextStep, vectorised
 
@@ -26,7 +26,12 @@ Make = Callable[..., Any]
 
 
 def make_lanes(
-    config: Config, num_envs: int, *, to_play: bool = False, use_processes: bool = False
+    config: Config,
+    num_envs: int,
+    *,
+    to_play: bool = False,
+    use_processes: bool = False,
+    render_mode: str | None = None,
 ) -> Lanes:
     """Return the lanes of a config's environment: to train in, or to play the game as it is."""
     if not is_foreign(config.task):
@@ -40,15 +45,9 @@ def make_lanes(
         if lanes.metadata.get("autoreset_mode") is not AutoresetMode.NEXT_STEP:
             lanes = NextStep(lanes)
     else:
-        lanes = vectorised(partial(make_checked, name, config.horizon), num_envs, use_processes)
+        one = partial(make_checked, name, config.horizon, render_mode)
+        lanes = vectorised(one, num_envs, use_processes)
     return ForeignLanes(lanes, name, config.milestones, config.reward == "dense" and not to_play)
-
-
-def make_single(config: Config, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """Return one environment of a config's, as it is played."""
-    if not is_foreign(config.task):
-        return GridEnv(render_mode=render_mode, **asdict(config.play_options()))
-    return make_checked(config.task, config.horizon, render_mode)
 
 
 def make_checked(

@@ -44,6 +44,13 @@ class Part:
         """How many codes each channel has."""
         return (self.high - self.low + 1).astype(np.int64)
 
+    def is_legal(self, values: np.ndarray) -> bool:
+        """Tell whether a batch has only codes that there are, and numbers that are finite."""
+        if self.kind == "cells":
+            codes = self.channels_last(values).reshape(-1, self.low.size)
+            return bool(((codes >= self.low) & (codes <= self.high)).all())
+        return self.kind != "numbers" or bool(np.isfinite(values).all())
+
     def channels_last(self, values: np.ndarray) -> np.ndarray:
         """Return a batch with its channels, if it has any, as the last axis."""
         if self.channel_axis is None or self.channel_axis == len(self.shape) - 1:

@@ -1,6 +1,5 @@
 """Episodes of a trained agent, moment by moment, with what it believes."""
 
-import inspect
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
@@ -9,14 +8,15 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.vector import SyncVectorEnv
+from gymnasium.wrappers import TimeLimit
 
 from hal.config import Config, is_foreign
 from hal.envs.contract import blaming
-from hal.envs.foreign import ForeignLanes, vectorised
 from hal.envs.frame import Scene, Shown, to_png
 from hal.envs.single import GridEnv
 from hal.errors import ContractError
-from hal.make import Lanes, find_make, make_lanes, make_single
+from hal.make import Lanes, make_lanes
 from hal.policy import Policy
 
 
@@ -29,8 +29,8 @@ class ForeignEnv:
 
     def __init__(self, config: Config) -> None:
         self.title = config.task
-        self._single = _single_of(config)
-        self._lane = _lane_of(config, self._single)
+        self._lane = _lane_of(config)
+        self._single = _single_of(self._lane)
         self._max_steps = _limit_of(self._single, config.horizon)
         assert isinstance(self._lane.single_action_space, spaces.Discrete)
         self._first_action = int(self._lane.single_action_space.start)
@@ -111,22 +111,18 @@ def episode(
         is_over = terminated or truncated
 
 
-def _single_of(config: Config) -> gymnasium.Env[Any, Any] | None:
-    """Return the environment, with pictures if it has any; None where only lanes are made of it."""
-    if "num_envs" in inspect.signature(find_make(config.task)).parameters:
-        return None
+def _lane_of(config: Config) -> Lanes:
+    """Return a lane with the signals as the agent knows them, with pictures if it has any."""
     try:
-        return make_single(config, render_mode="rgb_array")
+        return make_lanes(config, 1, to_play=True, render_mode="rgb_array")
     except ContractError:  # if it was not for the pictures, the same is raised again
-        return make_single(config)
-
-
-def _lane_of(config: Config, single: gymnasium.Env[Any, Any] | None) -> Lanes:
-    """Return a lane with the signals as the agent knows them."""
-    if single is None:
         return make_lanes(config, 1, to_play=True)
-    lane = vectorised(lambda: single, 1, use_processes=False)
-    return ForeignLanes(lane, config.task, config.milestones, is_dense=False)
+
+
+def _single_of(lane: Lanes) -> gymnasium.Env[Any, Any] | None:
+    """Return a lane's environment; None where somebody else made lanes of it."""
+    envs = lane.unwrapped.envs if isinstance(lane.unwrapped, SyncVectorEnv) else [None]
+    return envs[0] if isinstance(envs[0], TimeLimit) else None
 
 
 def _limit_of(single: Any, horizon: int) -> int | None:

@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv, VectorWrapper
 
-from hal.envs.contract import blaming, checked_signals, final_of, find_breach
+from hal.envs.contract import blaming, checked_signals, final_of
 from hal.envs.milestones import check_names
 from hal.errors import ContractError
 from hal.observations import Obs, flat, parts_of
@@ -140,10 +140,11 @@ class ForeignLanes(VectorWrapper[Any, Any, Any]):
     def _observed(self, what: str, obs: Any) -> Obs:
         parts = flat(obs, self._parts)
         for part in self._parts:
-            values = parts[part.name]
-            if part.kind == "numbers" and not np.isfinite(values).all():
-                breach = find_breach(self.env.single_observation_space, obs, "observation")
-                raise ContractError(f"{self.name}: {what}'s {breach}")
+            # Beyond these, codes would be other cells' and numbers would spoil all weights.
+            if not part.is_legal(parts[part.name]):
+                values = parts[part.name]
+                found = f"{part.name} goes from {values.min()} to {values.max()}"
+                raise ContractError(f"{self.name}: {what}'s observation {found}, out of its space")
         return parts
 
     def _signals(self, what: str, info: dict[str, Any]) -> dict[str, Any]:
@@ -155,8 +156,10 @@ class ForeignLanes(VectorWrapper[Any, Any, Any]):
 def _milestones_of(env: VectorEnv[Any, Any, Any], name: str) -> tuple[tuple[str, ...], str | None]:
     inner = env.unwrapped
     if isinstance(inner, SyncVectorEnv | AsyncVectorEnv):
-        names, final = (inner.get_attr(key)[0] for key in ("milestones", "final_milestone"))
-        return names, final
+        with blaming(name, "milestones"):
+            names = check_names(inner.get_attr("milestones")[0])
+        has_final = inner.call("has_wrapper_attr", "final_milestone")[0]
+        return names, inner.get_attr("final_milestone")[0] if has_final else names[-1]
     while isinstance(env, VectorWrapper) and not hasattr(env, "milestones"):
         env = env.env
     if not hasattr(env, "milestones"):
