@@ -426,6 +426,12 @@ def make_failing() -> gymnasium.Env[Any, Any]:
     raise KeyError("x")
 
 
+def test_pictures_that_no_machine_could_keep() -> None:
+    message = r"observations of 3,072 bytes are 31 GB; legal: up to 8 GB, by smaller replay_steps"
+    with pytest.raises(ValueError, match=message):
+        Training(small(PIXELS, replay_steps=10_000_000))
+
+
 def test_disappearing_items_are_refused() -> None:
     with pytest.raises(ValueError, match=r"disappear_rate 0\.5 in tests.*; legal: 0"):
         small(disappear_rate=0.5)

@@ -11,7 +11,10 @@ from hal.agent.rainbow import RainbowAgent
 from hal.config import Config
 from hal.envs.rules import NONE
 from hal.make import Lanes
-from hal.observations import Cells, Obs, parts_of
+from hal.observations import Cells, Obs, Part, parts_of
+
+GB = 10**9
+MOST_BYTES = 8 * GB  # of observations that an agent keeps
 
 Agent = HierarchicalAgent | RainbowAgent
 
@@ -21,9 +24,21 @@ def background_of(env: Lanes, obs: Obs) -> np.ndarray:
     return Cells(parts_of(env.single_observation_space)).background(obs)
 
 
+def check_memory(config: Config, parts: tuple[Part, ...], num_milestones: int) -> None:
+    """Refuse to keep more observations than a machine has room for; pictures are large."""
+    bytes_each = sum(part.size * part.dtype.itemsize for part in parts)
+    num_kept = config.replay_steps + 2 * config.meta_replay + 2 * config.examples * num_milestones
+    total = num_kept * bytes_each
+    if total > MOST_BYTES:
+        what = f"{num_kept:,} observations of {bytes_each:,} bytes are {total / GB:.0f} GB"
+        fields = "replay_steps, meta_replay and examples"
+        raise ValueError(f"{what}; legal: up to {MOST_BYTES // GB} GB, by smaller {fields}")
+
+
 def make_agent(config: Config, env: Lanes, background: np.ndarray) -> Agent:
     """Return a new agent for an environment in which most cells have the background's codes."""
     parts = parts_of(env.single_observation_space)
+    check_memory(config, parts, len(env.milestones))
     kind_of_encoder = {"embedding": BagEncoder, "convolution": PlaneEncoder}[config.torso]
     action_space = env.single_action_space
     assert isinstance(action_space, spaces.Discrete)
