@@ -142,6 +142,19 @@ def test_other_ways_to_reset_look_like_a_step_that_resets(mode: AutoresetMode) -
     assert num_ends >= 8, "there was a second episode"
 
 
+@pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.DISABLED])
+def test_an_episode_of_one_step_is_passed_over(mode: AutoresetMode) -> None:
+    """Its only step is the one that resets: its end is nobody's, and the next episode is there."""
+    env = NextStep(GridVectorEnv("stick", 3, autoreset_mode=mode, max_steps=1))
+    env.reset(seed=0)
+    ends = []
+    for _ in range(6):
+        obs, _, terminated, truncated, _ = env.step(np.zeros(3, np.int64))
+        ends.append((terminated | truncated).tolist())
+    assert ends == [[True] * 3, [False] * 3] * 3
+    assert not obs["inventory"].any()
+
+
 class Native(GridVectorEnv):
     """A native vector environment under another name, which resets in the same step."""
 

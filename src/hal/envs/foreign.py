@@ -4,7 +4,7 @@ All differences end here: between one environment and many, between Gymnasium's 
 next episode, between infos.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv, VectorWrapper
 
-from hal.envs.contract import blaming, checked_signals, final_of
+from hal.envs.contract import SIGNALS, blaming, checked_signals, final_of
 from hal.envs.milestones import check_names
 from hal.errors import ContractError
 from hal.observations import Obs, flat, parts_of
@@ -54,32 +54,32 @@ class NextStep(VectorWrapper[Any, Any, Any]):
     def step(self, actions: Any) -> Step:
         """Take a step."""
         obs, reward, terminated, truncated, info = self.env.step(actions)
-        is_done = terminated | truncated
-        last, last_info = flat(obs, self._parts), info
-        if is_done.any() and self._resets_itself:
-            last, last_info = self._before_reset(last, info, is_done)
-        elif is_done.any():
-            self.env.reset(options={"reset_mask": is_done})
-        is_new = self._is_resetting
-        terminated, truncated = terminated & ~is_new, truncated & ~is_new
-        self._is_resetting = terminated | truncated
-        return last, reward, terminated, truncated, last_info
+        obs = {name: values.copy() for name, values in flat(obs, self._parts).items()}
+        is_first = self._is_resetting
+        has_ended = terminated | truncated
+        self._is_resetting = has_ended & ~is_first
+        if self._resets_itself and self._is_resetting.any():
+            info = self._bring_back(obs, info, self._is_resetting)
+        elif has_ended.any() and not self._resets_itself:
+            new, _ = self.env.reset(options={"reset_mask": has_ended})
+            for name, values in flat(new, self._parts).items():
+                obs[name][has_ended & is_first] = values[has_ended & is_first]
+        return obs, reward, terminated & ~is_first, truncated & ~is_first, info
 
-    def _before_reset(
-        self, obs: Obs, info: dict[str, Any], is_done: np.ndarray
-    ) -> tuple[Obs, dict[str, Any]]:
-        """Return what lanes that have reset showed before it."""
-        obs = {name: values.copy() for name, values in obs.items()}
+    def _bring_back(self, obs: Obs, info: dict[str, Any], has_ended: np.ndarray) -> dict[str, Any]:
+        """Set observations to the last ones of ended episodes; return info with their signals."""
         final_obs, final_info = info["final_obs"], info["final_info"]
-        for lane in np.flatnonzero(is_done):
-            last = final_obs[lane] if isinstance(final_obs, np.ndarray) else None
-            for name, values in flat(last if last is not None else final_obs, self._parts).items():
-                obs[name][lane] = values if last is not None else values[lane]
-        signals = {}
-        for key, values in info.items():
-            if key in final_info and isinstance(values, np.ndarray) and values.ndim == 2:
-                signals[key] = np.where(is_done[:, np.newaxis], final_info[key], values)
-        return obs, info | signals
+        for lane in np.flatnonzero(has_ended):
+            is_batch = isinstance(final_obs, Mapping)
+            last = flat(final_obs if is_batch else final_obs[lane], self._parts)
+            for name, values in last.items():
+                obs[name][lane] = values[lane] if is_batch else values
+        signals = {
+            key: np.where(has_ended[:, np.newaxis], final_info[key], info[key])
+            for key in SIGNALS
+            if key in final_info and key in info
+        }
+        return info | signals
 
 
 class ForeignLanes(VectorWrapper[Any, Any, Any]):
