@@ -155,6 +155,32 @@ def test_an_episode_of_one_step_is_passed_over(mode: AutoresetMode) -> None:
     assert not obs["inventory"].any()
 
 
+def test_lanes_to_play_once_stand_still_after_their_episode() -> None:
+    once, always = (make_lanes(small(), 4, to_play_once=is_once) for is_once in (True, False))
+    obs, _ = once.reset(seed=0)
+    expected, _ = always.reset(seed=0)
+    rng = np.random.default_rng(0)
+    is_active = np.ones(4, dtype=np.bool_)
+    for _ in range(60):
+        for name in expected:
+            np.testing.assert_array_equal(obs[name][is_active], expected[name][is_active])
+        actions = rng.integers(2, size=4)
+        before = {name: values.copy() for name, values in obs.items()}
+        obs, _, terminated, truncated, info = once.step(actions)
+        expected, _, *ends, expected_info = always.step(actions)
+        for name in obs:
+            np.testing.assert_array_equal(obs[name][~is_active], before[name][~is_active])
+        assert not (terminated | truncated)[~is_active].any()
+        assert not info["milestones"][~is_active].any()
+        assert terminated[is_active].tolist() == ends[0][is_active].tolist()
+        signals = info["milestones"][is_active].tolist()
+        assert signals == expected_info["milestones"][is_active].tolist()
+        is_active &= ~(terminated | truncated)
+    assert not is_active.any()
+    obs, _ = once.reset(seed=0)
+    assert obs["key"].tolist() == [0, 0, 0, 0]
+
+
 class Native(GridVectorEnv):
     """A native vector environment under another name, which resets in the same step."""
 

@@ -66,7 +66,7 @@ def evaluate(
     """
     agent = agent.agent if isinstance(agent, Policy) else agent
     if env is None:
-        env = make_lanes(agent.config, num_episodes, to_play=True)
+        env = make_lanes(agent.config, num_episodes, to_play_once=True)
     else:
         check_env(env, agent.milestones)
     policy = Policy(agent, explore, seed)

@@ -19,7 +19,7 @@ from hal import adapters
 from hal.config import Config, is_foreign
 from hal.envs import GridVectorEnv
 from hal.envs.contract import Contract, blaming
-from hal.envs.foreign import ForeignLanes, NextStep, vectorised
+from hal.envs.foreign import ForeignLanes, NextStep, OneEpisode, vectorised
 
 Lanes = GridVectorEnv | ForeignLanes
 Make = Callable[..., Any]
@@ -30,10 +30,15 @@ def make_lanes(
     num_envs: int,
     *,
     to_play: bool = False,
+    to_play_once: bool = False,
     use_processes: bool = False,
     render_mode: str | None = None,
 ) -> Lanes:
-    """Return the lanes of a config's environment: to train in, or to play the game as it is."""
+    """Return the lanes of a config's environment: to train in, or to play the game as it is.
+
+    Where they are `to_play_once`, they need not go on after their first episode.
+    """
+    to_play = to_play or to_play_once
     if not is_foreign(config.task):
         options = config.play_options() if to_play else config.env_options()
         return GridVectorEnv(num_envs=num_envs, **asdict(options))
@@ -45,8 +50,12 @@ def make_lanes(
         if lanes.metadata.get("autoreset_mode") is not AutoresetMode.NEXT_STEP:
             lanes = NextStep(lanes)
     else:
-        one = partial(make_checked, name, config.horizon, render_mode)
-        lanes = vectorised(one, num_envs, use_processes)
+
+        def make_one() -> gymnasium.Env[Any, Any]:
+            env = make_checked(name, config.horizon, render_mode)
+            return OneEpisode(env) if to_play_once else env
+
+        lanes = vectorised(make_one, num_envs, use_processes)
     return ForeignLanes(lanes, name, config.milestones, config.reward == "dense" and not to_play)
 
 

@@ -29,6 +29,39 @@ def vectorised(
     return SyncVectorEnv([make] * num_envs, autoreset_mode=AutoresetMode.NEXT_STEP)
 
 
+class OneEpisode(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Stands still after an episode, until a reset with a seed: nobody looks at it any more.
+
+    Lanes of which some are done would otherwise go on with all: a few that take long cost more than
+    all the others.
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self._is_over = False
+        self._last: tuple[Any, dict[str, Any]] = (None, {})
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode if there is a seed, or none has been played."""
+        if seed is None and self._is_over:
+            return self._last
+        self._is_over = False
+        return self.env.reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Take a step, unless the episode is over."""
+        if self._is_over:
+            obs, info = self._last
+            return obs, 0.0, False, False, info
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        if terminated or truncated:
+            self._is_over = True
+            self._last = obs, {**info, "milestones": np.zeros_like(info["milestones"])}
+        return obs, reward, terminated, truncated, info
+
+
 class NextStep(VectorWrapper[Any, Any, Any]):
     """Makes lanes that reset at once, or never by themselves, take a step for it.
 
