@@ -476,6 +476,13 @@ def test_disappearing_items_are_refused() -> None:
         small(disappear_rate=0.5)
 
 
+def test_learning_that_diverges_says_so(tmp_path: Path) -> None:
+    config = small(VECTOR, "rainbow", learning_rate=1e30)
+    message = "learning diverged after .* steps: a gradient is (nan|inf); .*; go on with"
+    with pytest.raises(FailedError, match=message):
+        run_training(config, tmp_path / "run", Keeping(num_episodes=2))
+
+
 def test_a_run_without_any_milestone_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,6 +12,10 @@ class ContractError(ValueError):
     """An environment does not do what it must, see `hal check`."""
 
 
+class DivergedError(Exception):
+    """Learning has left the finite numbers."""
+
+
 class FailedError(Exception):
     """The machine failed the run; its checkpoints are whole."""
 

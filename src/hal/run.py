@@ -25,7 +25,14 @@ from hal.checkpoint import (
 from hal.config import Config
 from hal.display import Display, say, success_line
 from hal.envs.options import check_whole_number
-from hal.errors import ContractError, DamagedError, FailedError, StoppedError, how_to_go_on
+from hal.errors import (
+    ContractError,
+    DamagedError,
+    DivergedError,
+    FailedError,
+    StoppedError,
+    how_to_go_on,
+)
 from hal.evaluation import evaluate
 from hal.files import file_name, locked, write_text
 from hal.policy import Policy
@@ -147,7 +154,7 @@ def _go_on(training: Training, folder: Path, keeping: Keeping) -> dict[str, Any]
             return _finish(training, folder, keeping)
         except KeyboardInterrupt:
             raise StoppedError(folder, training.agent.num_steps, signals.code) from None
-        except (OSError, ContractError) as error:
+        except (OSError, ContractError, DivergedError) as error:
             _note_failure(folder, str(error))
             raise FailedError(f"{error}; {how_to_go_on(folder)}") from error
         except Exception as error:

@@ -4,6 +4,7 @@ Nothing here knows an environment: only parts of observations and numbers of cho
 """
 
 import copy
+import math
 from abc import ABC, abstractmethod
 
 import numpy as np
@@ -11,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from hal.config import Config, between
+from hal.errors import DivergedError
 from hal.observations import Cells, Obs, Part, size_of
 
 Features = tuple[Tensor, ...]  # an encoder's own
@@ -124,9 +126,12 @@ class Learner:
         self.optimizer.param_groups[0]["lr"] = self.rate * share
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        norm = nn.utils.clip_grad_norm_(self.network.parameters(), config.clip)
+        norm = nn.utils.clip_grad_norm_(self.network.parameters(), config.clip).item()
+        if not math.isfinite(norm):
+            what = f"learning diverged after {num_steps:,} steps: a gradient is {norm}"
+            raise DivergedError(f"{what}; smaller learning rates or rewards may help")
         self.optimizer.step()
-        return norm.item()
+        return norm
 
 
 class Target:
