@@ -11,6 +11,6 @@ def grid_parts(view: tuple[int, int], num_codes: int, num_counts: int) -> tuple[
     return parts_of(
         spaces.Dict(
             image=spaces.Box(0, num_codes - 1, view, np.uint8),
-            inventory=spaces.Box(0, 99, (num_counts,), np.int16),
+            inventory=spaces.Box(0, 999, (num_counts,), np.int16),
         )
     )

@@ -14,6 +14,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 import hal
 from hal.check import check_env
+from hal.checkpoint import load
 from hal.cli import main
 from hal.config import Config
 from hal.envs import GridVectorEnv
@@ -101,6 +102,28 @@ def test_dense_reward_counts_each_milestone_once_an_episode() -> None:
         _, reward, _, _, _ = env.step(np.array([action]))
         rewards.append(float(reward[0]))
     assert sum(rewards) == 0.5 + 1.5 + 0.5, "key; door and its own reward; the next episode's key"
+
+
+def test_what_a_run_has_learned_keeps_its_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Should the environment change the order of its milestones, the agent's stays."""
+    run_training(small(steps=300), tmp_path / "run", Keeping(num_episodes=2))
+    monkeypatch.setattr(Corridor, "milestones", ("key", "door"))
+    assert load(tmp_path / "run").agent.env.columns == (0, 1)
+    monkeypatch.setattr(Corridor, "milestones", ("door", "key"))
+    assert load(tmp_path / "run").agent.env.columns == (1, 0)
+    monkeypatch.setattr(Corridor, "milestones", ("door", "lock"))
+    with pytest.raises(ValueError, match="unknown milestone 'key'; legal: door, lock"):
+        load(tmp_path / "run")
+
+
+def test_another_background_is_taken_from_the_checkpoint() -> None:
+    training = Training(small())
+    background = np.array([1, 2])
+    assert training.background.tolist() == [0, 2], "row of zeros and ones, then the key's codes"
+    training.take_background(background)
+    assert training.agent.controller.encoder.background.tolist() == [1, 2]
 
 
 def test_chosen_milestones() -> None:
@@ -251,17 +274,139 @@ def test_hal_learns_whatever_it_sees(task: str) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_runs(method: str) -> None:
     if method == "oracle":
-        with pytest.raises(ValueError, match="the oracle needs an environment that tells"):
+        with pytest.raises(
+            ValueError, match="does not tell affordances; legal: all but the oracle"
+        ):
             hal.train(small(VECTOR, method, steps=300))
         return
     hal.train(small(VECTOR, method, steps=600))
 
 
-def test_native_lanes_train() -> None:
-    training = Training(small("tests.test_foreign:make_native", "oracle", steps=800))
+@pytest.mark.parametrize("name", ["make_native", "make_plain_lanes"])
+def test_native_lanes_train_and_go_on(name: str) -> None:
+    training = Training(small(f"tests.test_foreign:{name}", steps=800))
+    for _ in range(20):
+        training.step()
+    training.begin_anew()
     while not training.is_done:
         training.step()
-    assert training.report() is not None
+    replay = training.agent.replay
+    rows = np.arange(1, replay.num_rows - 1)
+    if name == "make_plain_lanes":  # which counts its steps, and so do the rows
+        time = replay.obs["obs"][:, 0, 0]
+        goes_on = replay.is_valid[rows, 0] & replay.is_valid[rows - 1, 0]
+        assert (time[rows][goes_on] == time[rows - 1][goes_on] + 1).all()
+
+
+class PlainLanes(VectorEnv[Any, Any, Any]):
+    """Native lanes of the simplest kind: own buffer, one number as the seed, steps as time."""
+
+    milestones = ("third", "last")
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+    num_steps = 12
+
+    def __init__(self, num_envs: int) -> None:
+        self.num_envs = num_envs
+        self.single_observation_space = spaces.Box(0, 100, (1,), np.float32)
+        self.single_action_space = spaces.Discrete(2)
+        self.time = np.zeros((num_envs, 1), dtype=np.float32)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        """Begin anew."""
+        super().reset(seed=seed)
+        self.time[:] = 0
+        return self.time, {"milestones": np.zeros((self.num_envs, 2), dtype=np.bool_)}
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Let time pass, in the buffer that was returned before."""
+        is_over = self.time[:, 0] >= self.num_steps
+        self.time += 1
+        self.time[is_over] = 0
+        now = self.time[:, 0]
+        terminated = now >= self.num_steps
+        info = {"milestones": np.stack([now == 3, terminated], axis=1)}
+        return self.time, terminated.astype(float), terminated, np.zeros_like(terminated), info
+
+
+def make_plain_lanes(num_envs: int) -> VectorEnv[Any, Any, Any]:
+    """Return plain native lanes."""
+    return PlainLanes(num_envs)
+
+
+class FaultyLanes(PlainLanes):
+    """Native lanes that break the contract."""
+
+    fault = ""
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Take a step with a fault."""
+        obs, reward, terminated, truncated, info = super().step(actions)
+        if self.fault == "flags":
+            terminated = terminated.astype(np.uint8)
+        elif self.fault == "reward":
+            reward[0] = np.nan
+        elif self.fault == "shape":
+            obs = obs[:1]
+        return obs, reward, terminated, truncated, info
+
+
+def make_faulty_lanes(num_envs: int) -> VectorEnv[Any, Any, Any]:
+    """Return lanes with a fault."""
+    return FaultyLanes(num_envs)
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("flags", r"step's terminated is \(8,\) uint8; legal: \(8,\) finite bool"),
+        ("reward", r"step's reward is \(8,\) float64; legal: \(8,\) finite number"),
+        ("shape", r"step's observation obs is \(1, 1\) float32; its space says \(8, 1\)"),
+    ],
+)
+def test_faults_of_native_lanes(fault: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FaultyLanes, "fault", fault)
+    with pytest.raises(ContractError, match=message):
+        hal.train(small("tests.test_foreign:make_faulty_lanes"))
+
+
+def test_lanes_that_never_end_are_evaluated_to_the_horizon(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(PlainLanes, "num_steps", 10**9)
+    policy = hal.train(small("tests.test_foreign:make_plain_lanes", steps=300, horizon=40))
+    episodes = evaluate(policy, num_episodes=5)
+    assert (episodes.length == 40).all()
+    assert not episodes.success.any()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("make_one_for_many", "takes num_envs and made a Corridor; legal: a gymnasium.vector"),
+        ("make_too_few", "made 1 lanes; legal: 4, as asked for"),
+        ("make_without_mode", r'metadata\["autoreset_mode"\] is None; legal: '),
+    ],
+)
+def test_lanes_of_the_wrong_kind(name: str, message: str) -> None:
+    with pytest.raises(ContractError, match=message):
+        make_lanes(small(f"tests.test_foreign:{name}"), 4)
+
+
+def make_one_for_many(num_envs: int) -> Corridor:
+    """Return one environment, although asked for many."""
+    return Corridor()
+
+
+def make_too_few(num_envs: int) -> VectorEnv[Any, Any, Any]:
+    """Return one lane."""
+    return PlainLanes(1)
+
+
+def make_without_mode(num_envs: int) -> VectorEnv[Any, Any, Any]:
+    """Return lanes that do not say how they reset."""
+    lanes = PlainLanes(num_envs)
+    lanes.metadata = {}
+    return lanes
 
 
 def test_processes_change_nothing() -> None:
@@ -294,8 +439,24 @@ def test_policy_takes_the_environments_own_observations() -> None:
     obs, _ = env.reset(seed=0)
     assert policy.affordances(obs).shape == (2,)
     assert policy.q_subtasks(obs).shape == (2,)
-    assert policy.act(obs) in (0, 1)
+    assert policy.act(obs) in (3, 4), "as the environment counts them"
     assert policy.act(np.stack([obs, obs])).shape == (2,)
+
+
+def test_policy_takes_signals_in_the_environments_own_order() -> None:
+    policy = hal.train(small(VECTOR, steps=400))
+    env = make_checked(VECTOR, horizon=50)
+    obs, info = env.reset(seed=0)
+    policy.act(obs, info)
+    (pursued,) = policy.subtasks
+    other = "key" if pursued == "door" else "door"
+    for name, goes_on in ((pursued, False), (other, False), (None, True)):
+        policy._lanes.subtask[0] = policy.milestones.index(pursued)  # type: ignore
+        policy._lanes.steps[0] = 1  # type: ignore[union-attr]
+        signals = {"milestones": np.array([name == known for known in Corridor.milestones])}
+        policy.act(obs, signals)
+        assert (policy._lanes.steps[0] == 2) == goes_on  # type: ignore[union-attr]
+        assert policy.chosen.size == (not goes_on)
 
 
 # --- Runs -----------------------------------------------------------------------------------
@@ -439,7 +600,8 @@ def test_a_breach_from_the_start_leaves_nothing(breach: str, tmp_path: Path) -> 
     ("name", "message"),
     [
         ("tests.corridor:nothing", "tests.corridor has no function 'nothing'"),
-        ("no.such.module:make", "No module named 'no'; legal: module:function"),
+        ("no.such.module:make", "its import raised ModuleNotFoundError: No module named 'no'"),
+        ("./corridor.py:make", "legal: module:function, or a name of `hal tasks`"),
         ("tests.test_foreign:make_number", "made a int; legal: a gymnasium.Env"),
         ("tests.test_foreign:make_plain", "has no milestones; legal: an attribute"),
         ("tests.test_foreign:make_failing", "making it raised KeyError"),

@@ -117,7 +117,7 @@ def test_targets_are_copied_by_environment_steps() -> None:
     """Every 1,000 environment steps: 250 updates of the controller, 25 of the meta-controller."""
     config = make_config("iron", "hal", "paper", meta_replay=100)
     assert Controller(config, ENCODER, 1, 2, 0.9, CPU).target.every == 250
-    facts = EnvFacts(num_actions=2, milestones=("one", "two"), final=1)
+    facts = EnvFacts(2, milestones=("one", "two"), final=1, columns=(0, 1))
     assert MetaController(config, ENCODER, facts, np.random.default_rng(0), CPU).target.every == 25
 
 

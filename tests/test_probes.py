@@ -32,7 +32,8 @@ def states(codes: list[int]) -> Obs:
 def facts(num_milestones: int) -> EnvFacts:
     """Return those of an environment with so many milestones, the last of them the final one."""
     names = tuple(f"milestone {k}" for k in range(num_milestones))
-    return EnvFacts(num_actions=2, milestones=names, final=num_milestones - 1)
+    columns = tuple(range(num_milestones))
+    return EnvFacts(2, milestones=names, final=num_milestones - 1, columns=columns)
 
 
 def probe_config(**overrides: Any) -> Config:

@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 
 import numpy as np
 from gymnasium import spaces
 
+from hal.agent.embedding import THERMOMETER
 from hal.errors import ContractError
 from hal.make import Lanes, make_lanes
 from hal.observations import Obs, Part, parts_of
@@ -28,22 +30,28 @@ class Trial:
     counts: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # (K,)
     num_crowded: int = 0  # steps with several milestones
     has_affordances: bool = False
-    highest: dict[str, int] = field(default_factory=dict)  # value of each part of cells
+    highest: dict[str, int] = field(default_factory=dict)  # value of each part of cells and counts
+    best_end: float = -np.inf  # the best reward of a step that collected the final milestone
 
 
 def check_env(name: str, num_steps: int, seed: int) -> bool:
     """Run an environment and print what there is to say; return whether agents can learn there."""
     config = make_config(name)
-    try:
-        env = make_lanes(config, NUM_LANES)
-        parts = parts_of(env.single_observation_space)
-        trial = _try(env, parts, num_steps, seed)
-        is_reproducible = _is_reproducible(env, make_lanes(config, NUM_LANES), seed)
-    except ContractError as error:
-        print(f"broken: {error}")
-        return False
-    for line in (*_facts(name, env, parts, trial), *_advice(env, parts, trial, is_reproducible)):
-        print(line)
+    with ExitStack() as stack:
+        try:
+            env, twin = (
+                stack.enter_context(closing(make_lanes(config, NUM_LANES))) for _ in range(2)
+            )
+            parts = parts_of(env.single_observation_space)
+            trial = _try(env, parts, num_steps, seed)
+            is_reproducible = _is_reproducible(env, twin, seed)
+        except ContractError as error:
+            print(f"broken: {error}")
+            return False
+        for line in _facts(name, env, parts, trial):
+            print(line)
+        for line in _advice(env, parts, trial, is_reproducible):
+            print(line)
     return bool(trial.counts.any())
 
 
@@ -55,10 +63,12 @@ def _try(env: Lanes, parts: tuple[Part, ...], num_steps: int, seed: int) -> Tria
     while trial.num_steps < num_steps:
         _note_cells(trial, parts, obs)
         start = time.process_time()
-        obs, _, terminated, truncated, info = env.step(_random_actions(env, rng))
+        obs, reward, terminated, truncated, info = env.step(_random_actions(env, rng))
         trial.cpu_seconds += time.process_time() - start
         collected = info["milestones"] & ~is_resetting[:, np.newaxis]
         trial.counts += collected.sum(axis=0)
+        if env.final_milestone is not None:
+            trial.best_end = max([trial.best_end, *reward[collected[:, -1]]])
         trial.num_crowded += int((collected.sum(axis=1) > 1).sum())
         trial.has_affordances |= "affordances" in info
         trial.num_steps += int((~is_resetting).sum())
@@ -74,7 +84,7 @@ def _random_actions(env: Lanes, rng: np.random.Generator) -> np.ndarray:
 
 def _note_cells(trial: Trial, parts: tuple[Part, ...], obs: Obs) -> None:
     for part in parts:
-        if part.kind == "cells":
+        if part.kind in ("cells", "counts"):
             highest = int(obs[part.name].max())
             trial.highest[part.name] = max(trial.highest.get(part.name, highest), highest)
 
@@ -128,11 +138,18 @@ def _advice(
         yield "  as having got what it pursued, or else the last of them"
     if env.final_milestone is None:
         yield "note: there is no final milestone: train with --is-agnostic, or name one"
+    if np.isfinite(trial.best_end) and trial.best_end <= 0:
+        yield f"change: the final milestone came with a reward of {trial.best_end:g} at best;"
+        yield "  agents look for positive rewards, make it one"
     if not trial.num_episodes:
-        yield "note: no episode ended; set a time limit, or --horizon in training"
+        yield "note: no episode ended; set a time limit, or --horizon in training (not for lanes"
+        yield "  that the environment makes itself)"
     if not is_reproducible:
         yield "change: two environments with the same seed differ; seed all that is random in reset"
     for part in parts:
+        if part.kind == "counts" and trial.highest[part.name] > THERMOMETER[-1]:
+            yield f"change: counts of {part.name} go to {trial.highest[part.name]}, but above"
+            yield f"  {THERMOMETER[-1]} they look alike; decimal numbers would not"
         if part.kind == "cells":
             seen, said = trial.highest[part.name] + 1, int(part.high.max()) + 1
             is_large = part.size * said > LARGEST_TABLE

@@ -10,6 +10,7 @@ import json
 import shutil
 import tomllib
 import zipfile
+from contextlib import closing
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
@@ -118,9 +119,9 @@ def load_agent(folder: Path) -> Agent:
     if config.device == "cuda":  # whoever trained it had one; acting takes any
         config = replace(config, device="auto")
     tensors = load_weights(folder)
-    env = make_lanes(config, 1)
     try:
-        agent = make_agent(config, env, tensors["background"].reshape(-1).numpy())
+        with closing(make_lanes(config, 1)) as env:
+            agent = make_agent(config, env, tensors["background"].reshape(-1).numpy())
         agent.load_weights(tensors)
     except (KeyError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
@@ -172,6 +173,7 @@ def load_checkpoint(training: Training, path: Path) -> None:
         values = json.loads((path / VALUES).read_text(encoding="utf-8"))
         tensors = load_tensors((path / TENSORS).read_bytes())
         with np.load(path / ARRAYS) as arrays:
+            training.take_background(arrays[f"{ROOT}.background"])
             restore(training, ROOT, Parts(tensors, arrays, values))
     except DamagedError:
         raise

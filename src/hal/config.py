@@ -250,7 +250,8 @@ class Config:
 def is_foreign(task: str) -> bool:
     """Tell whether a task is an environment not of this package: module:function, or an adapter."""
     adapter = task.partition("/")[0]
-    has_adapter = adapter.isidentifier() and find_spec(f"hal.adapters.{adapter}") is not None
+    is_name = adapter.isidentifier() and not adapter.startswith("_")
+    has_adapter = is_name and find_spec(f"hal.adapters.{adapter}") is not None
     return ":" in task or has_adapter
 
 

@@ -79,8 +79,6 @@ class Display:
 
     def show(self, num_steps: int, metrics: dict[str, Any] | None) -> None:
         """Show progress and, if there are any, new metrics."""
-        if metrics is not None:
-            self._warn(metrics)
         if not self.console.is_terminal:
             is_last = num_steps >= self.config.steps
             if metrics is not None and (is_last or num_steps >= self._next_line):
@@ -93,10 +91,10 @@ class Display:
             self._progress.update(self._bar, completed=min(num_steps, self.config.steps))
             self._refresh()
 
-    def _warn(self, metrics: dict[str, Any]) -> None:
+    def warn(self, num_steps: int, has_events: bool) -> None:
         """Say once, when there has been time for some, that no milestone is ever collected."""
-        has_had_time = metrics["steps"] >= self.config.steps * SILENT_SHARE
-        if has_had_time and not self._has_warned and metrics["episode/coverage"] == 0:
+        has_had_time = num_steps >= self.config.steps * SILENT_SHARE
+        if has_had_time and not has_events and not self._has_warned:
             self._has_warned = True
             task = shlex.quote(self.config.task)
             say(f"no episode has collected any milestone so far; look with: hal check {task}")

@@ -1,12 +1,13 @@
 """Episodes of an agent that does not learn: success, length, coverage."""
 
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from hal.agent.build import Agent
-from hal.config import EVALUATION_SEED, GREEDY, Exploration
+from hal.config import EVALUATION_SEED, GREEDY, Exploration, is_foreign
 from hal.log import Tally, succeeded, tally_mask
 from hal.make import Lanes, make_lanes
 from hal.policy import Policy
@@ -66,9 +67,9 @@ def evaluate(
     """
     agent = agent.agent if isinstance(agent, Policy) else agent
     if env is None:
-        env = make_lanes(agent.config, num_episodes, to_play_once=True)
-    else:
-        check_env(env, agent.milestones)
+        with closing(make_lanes(agent.config, num_episodes, to_play_once=True)) as lanes:
+            return evaluate(agent, lanes, seed=seed, explore=explore)
+    check_env(env, agent.milestones)
     policy = Policy(agent, explore, seed)
     obs, info = env.reset(seed=seed)
     active = np.arange(env.num_envs)
@@ -76,7 +77,8 @@ def evaluate(
     covered = np.zeros(info["milestones"].shape, dtype=np.bool_)
     actions = np.zeros(env.num_envs, dtype=np.int64)
     tally = Tally()
-    while active.size:
+    longest = agent.config.horizon if is_foreign(agent.config.task) else np.inf
+    while active.size and length.max() < longest:  # not all that others write ever ends
         actions[active] = policy.act_on(active, obs, info)
         if policy.judged is not None:
             tally_mask(tally, *policy.judged, info, policy.chosen, agent.milestones)

@@ -20,6 +20,7 @@ from hal.config import Config, is_foreign
 from hal.envs import GridVectorEnv
 from hal.envs.contract import Contract, blaming
 from hal.envs.foreign import ForeignLanes, NextStep, OneEpisode, vectorised
+from hal.errors import ContractError
 
 Lanes = GridVectorEnv | ForeignLanes
 Make = Callable[..., Any]
@@ -45,18 +46,32 @@ def make_lanes(
     make, name = find_make(config.task), config.task
     lanes: VectorEnv[Any, Any, Any]
     if "num_envs" in inspect.signature(make).parameters:
-        with blaming(name, "making it"):
-            lanes = make(num_envs=num_envs)
-        if lanes.metadata.get("autoreset_mode") is not AutoresetMode.NEXT_STEP:
-            lanes = NextStep(lanes)
+        lanes = _native(make, name, num_envs)
     else:
 
         def make_one() -> gymnasium.Env[Any, Any]:
             env = make_checked(name, config.horizon, render_mode)
             return OneEpisode(env) if to_play_once else env
 
-        lanes = vectorised(make_one, num_envs, use_processes)
+        with blaming(name, "making lanes") if ":" in name else nullcontext():
+            lanes = vectorised(make_one, num_envs, use_processes)
     return ForeignLanes(lanes, name, config.milestones, config.reward == "dense" and not to_play)
+
+
+def _native(make: Make, name: str, num_envs: int) -> VectorEnv[Any, Any, Any]:
+    """Return lanes that a function makes itself, as ones that take a step to reset."""
+    with blaming(name, "making it"):
+        lanes = make(num_envs=num_envs)
+    if not isinstance(lanes, VectorEnv):
+        what = f"{name} takes num_envs and made a {type(lanes).__name__}"
+        raise ContractError(f"{what}; legal: a gymnasium.vector.VectorEnv")
+    if lanes.num_envs != num_envs:
+        raise ContractError(f"{name} made {lanes.num_envs} lanes; legal: {num_envs}, as asked for")
+    mode = lanes.metadata.get("autoreset_mode")
+    if not isinstance(mode, AutoresetMode):
+        legal = ", ".join(map(str, AutoresetMode))
+        raise ContractError(f'{name}: metadata["autoreset_mode"] is {mode!r}; legal: {legal}')
+    return lanes if mode is AutoresetMode.NEXT_STEP else NextStep(lanes)
 
 
 def make_checked(
@@ -79,12 +94,12 @@ def find_make(name: str) -> Make:
         module = import_module(f"{adapters.__name__}.{adapter}")
         return partial(module.make, rest or module.NAMES[0])
     module_name, _, function = name.partition(":")
+    if not all(word.isidentifier() for word in (*module_name.split("."), function)):
+        raise ValueError(f"--env {name}; legal: module:function, or a name of `hal tasks`")
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # where users of a command expect their own modules
-    try:
+    with blaming(name, "its import"):
         module = import_module(module_name)
-    except ImportError as error:
-        raise ValueError(f"{name}: {error}; legal: module:function that can be imported") from error
     make: Make | None = getattr(module, function, None)
     if not callable(make):
         raise ValueError(f"{name}: {module_name} has no function {function!r}")

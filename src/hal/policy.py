@@ -9,6 +9,7 @@ from hal.agent.hierarchical import HierarchicalAgent
 from hal.agent.replay import NONE
 from hal.agent.subtasks import SubtaskState, main_milestone
 from hal.config import GREEDY, Exploration
+from hal.envs.contract import SIGNALS
 from hal.observations import Obs, batch_size, flat, pick
 
 
@@ -46,23 +47,21 @@ class Policy:
         return [None if k == NONE else self.milestones[k] for k in self._lanes.subtask]
 
     def act(self, obs: Any, info: dict[str, Any] | None = None) -> np.ndarray:
-        """Return an action for each lane; a plain number for a single observation.
+        """Return an action for each lane, as the environment counts them; one for a single lane.
 
         With the environment's `info`, a subtask is pursued until a milestone or a timeout; without
         it nobody says that a milestone was collected, and a subtask is chosen at every step.
         """
         batch, is_single = self._batched(obs)
-        if is_single and info is not None:
-            info = {name: np.asarray(values)[np.newaxis] for name, values in info.items()}
-        actions = self.act_on(np.arange(batch_size(batch)), batch, info)
+        signals = None if info is None else self._signals(info, is_single)
+        actions = self.act_on(np.arange(batch_size(batch)), batch, signals)
+        actions = actions + self.agent.env.first_action
         return actions[0] if is_single else actions
 
     def affordances(self, obs: Any, info: dict[str, Any] | None = None) -> np.ndarray:
         """Return which subtasks the agent considers, (K,) bool; the oracle needs `info` for it."""
         batch, is_single = self._batched(obs)
-        truth = (info or {}).get("affordances")
-        if is_single and truth is not None:
-            truth = truth[np.newaxis]
+        truth = self._signals(info or {}, is_single).get("affordances")
         mask = self._hierarchical().mask(batch, truth)
         return mask[0] if is_single else mask
 
@@ -73,7 +72,10 @@ class Policy:
         return values[0] if is_single else values
 
     def act_on(self, active: np.ndarray, obs: Obs, info: dict[str, Any] | None) -> np.ndarray:
-        """Return an action for each lane that is still of interest, in their order."""
+        """Return an action, counted from 0, for each lane that is still of interest.
+
+        Here `info` has the agent's milestones, in its own order.
+        """
         lanes = self._advanced(batch_size(obs), info)
         chosen = active[lanes.subtask[active] == NONE]
         self.chosen = chosen
@@ -103,6 +105,12 @@ class Policy:
         if not isinstance(self.agent, HierarchicalAgent):
             raise ValueError(f"method {self.config.method!r} has no subtasks")
         return self.agent
+
+    def _signals(self, info: dict[str, Any], is_single: bool) -> dict[str, np.ndarray]:
+        """Return what an environment's info says of the agent's milestones, with a lane axis."""
+        columns = list(self.agent.env.columns)
+        signals = {key: np.asarray(info[key])[..., columns] for key in SIGNALS if key in info}
+        return {key: row[np.newaxis] for key, row in signals.items()} if is_single else signals
 
     def _batched(self, obs: Any) -> tuple[Obs, bool]:
         """Return observations with a lane axis, and whether there was none."""

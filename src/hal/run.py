@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +22,7 @@ from hal.checkpoint import (
     save_checkpoint,
     save_config,
 )
-from hal.config import Config
+from hal.config import Config, is_foreign
 from hal.display import Display, say, success_line
 from hal.envs.options import check_whole_number
 from hal.errors import (
@@ -74,6 +74,8 @@ def run_training(config: Config, folder: Path, keeping: Keeping) -> dict[str, An
     if folder.exists():
         raise ValueError(f"{folder} exists already; take another one, or {how_to_go_on(folder)}")
     training = Training(config, use_processes=keeping.use_processes)
+    if is_foreign(config.task):  # its milestones may change; what the agent learned does not
+        config = replace(config, milestones=training.env.milestones)
     folder.mkdir(parents=True)
     prepare_run(config, folder, keeping)
     with _alone(folder):
@@ -160,6 +162,8 @@ def _go_on(training: Training, folder: Path, keeping: Keeping) -> dict[str, Any]
         except Exception as error:
             _note_failure(folder, repr(error))
             raise
+        finally:
+            training.env.close()
 
 
 def _train(training: Training, folder: Path, keeping: Keeping, signals: Signals) -> None:
@@ -174,6 +178,7 @@ def _train(training: Training, folder: Path, keeping: Keeping, signals: Signals)
                 training.step()
                 metrics = training.report()
                 if metrics is not None:
+                    display.warn(agent.num_steps, bool(agent.replay.events.counts.any()))
                     others = time.process_time() - start - training.cpu_seconds
                     sinks.write({**metrics, "keeping_seconds": round(others, 3)})
                 display.show(agent.num_steps, metrics)

@@ -19,7 +19,7 @@ Report = Callable[[dict[str, Any], Agent], None]
 class Training:
     """A run in memory: the environment, the agent, and what the next step needs."""
 
-    KEPT = ("env", "agent", "obs", "info", "cpu_seconds", "num_reports")
+    KEPT = ("background", "env", "agent", "obs", "info", "cpu_seconds", "num_reports")
 
     def __init__(
         self, config: Config, report_every: int | None = None, use_processes: bool = False
@@ -28,10 +28,18 @@ class Training:
         self.config = config
         self.env = make_lanes(config, config.num_lanes, use_processes=use_processes)
         self.obs, self.info = self.env.reset(seed=config.seed * MOST_LANES)
-        self.agent = make_agent(config, self.env, background_of(self.env, self.obs))
+        if config.mask == "oracle" and "affordances" not in self.info:
+            raise ValueError(f"{config.task} does not tell affordances; legal: all but the oracle")
+        self.background = background_of(self.env, self.obs)
+        self.agent = make_agent(config, self.env, self.background)
         self.report_every = report_every or max(config.steps // NUM_REPORTS, 1)
         self.num_reports = 0
         self.cpu_seconds = 0.0  # of the steps alone
+
+    def take_background(self, background: np.ndarray) -> None:
+        """Make the agent anew, should the run have begun with another background than this did."""
+        if not np.array_equal(background, self.background):
+            self.agent = make_agent(self.config, self.env, background)
 
     @property
     def is_done(self) -> bool:
@@ -54,10 +62,9 @@ class Training:
         agent = self.agent
         agent.abandon()
         agent.act(self.obs, self.info)
-        entropy = (self.config.seed, agent.num_steps)
-        seeds = np.random.SeedSequence(entropy).generate_state(self.config.num_lanes)
-        seeds = seeds % EVALUATION_SEED  # those are for judging
-        self.obs, self.info = self.env.reset(seed=[int(seed) for seed in seeds])
+        entropy = np.random.SeedSequence((self.config.seed, agent.num_steps))
+        seed = int(entropy.generate_state(1)[0]) % (EVALUATION_SEED - MOST_LANES)
+        self.obs, self.info = self.env.reset(seed=seed)
         nothing = np.zeros(self.config.num_lanes)
         is_over = nothing.astype(np.bool_)
         agent.observe(self.obs, nothing, is_over, is_over, self.info)

@@ -19,6 +19,8 @@ from hal.errors import ContractError
 from hal.make import Lanes, make_lanes
 from hal.policy import Policy
 
+ONE_LANE = np.arange(1)
+
 
 class ForeignEnv:
     """One lane of an environment that is not of this package, to be watched as `GridEnv` is.
@@ -95,7 +97,7 @@ def episode(
     policy.reset()
     is_over = False
     while True:
-        action = policy.act(obs, info)
+        (action,) = policy.act_on(ONE_LANE, _batch(obs), _batch(info))
         if not config.is_flat:
             env.annotate(
                 policy.subtasks[0],
@@ -146,6 +148,10 @@ def _picture_of(single: gymnasium.Env[Any, Any] | None, name: str) -> bytes | No
         got = f"{pixels.dtype} {pixels.shape}"
         raise ContractError(f"{name}: render gave {got}; legal: uint8 (height, width, 3)")
     return to_png(pixels)
+
+
+def _batch(one: dict[str, Any]) -> dict[str, np.ndarray]:
+    return {name: np.asarray(values)[np.newaxis] for name, values in one.items()}
 
 
 def _first(batch: dict[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,8 @@ class EnvFacts(NamedTuple):
     num_actions: int
     milestones: tuple[str, ...]
     final: int  # which milestone is the task's; NONE if there is no task
+    columns: tuple[int, ...]  # of the environment's own signals, a milestone each
+    first_action: int = 0  # the environment's own number for the agent's action 0
 
 
 class BaseAgent:
@@ -44,6 +46,7 @@ class BaseAgent:
     ) -> None:
         self.config = config
         self.milestones = milestones = env.milestones
+        self.env = env
         self.final = env.final
         self.device = device_of(config.device)
         torch.manual_seed(config.seed)

@@ -9,6 +9,7 @@ from hal.agent.embedding import BagEncoder
 from hal.agent.hierarchical import HierarchicalAgent
 from hal.agent.rainbow import RainbowAgent
 from hal.config import Config
+from hal.envs.foreign import ForeignLanes
 from hal.envs.rules import NONE
 from hal.make import Lanes
 from hal.observations import Cells, Obs, Part, parts_of
@@ -27,7 +28,9 @@ def background_of(env: Lanes, obs: Obs) -> np.ndarray:
 def check_memory(config: Config, parts: tuple[Part, ...], num_milestones: int) -> None:
     """Refuse to keep more observations than a machine has room for; pictures are large."""
     bytes_each = sum(part.size * part.dtype.itemsize for part in parts)
-    num_kept = config.replay_steps + 2 * config.meta_replay + 2 * config.examples * num_milestones
+    num_kept = config.replay_steps
+    if not config.is_flat:
+        num_kept += 2 * config.meta_replay + 2 * config.examples * num_milestones
     total = num_kept * bytes_each
     if total > MOST_BYTES:
         what = f"{num_kept:,} observations of {bytes_each:,} bytes are {total / GB:.0f} GB"
@@ -47,5 +50,7 @@ def make_agent(config: Config, env: Lanes, background: np.ndarray) -> Agent:
         what = f"{config.task} has no final milestone, so {config.method} has no task"
         raise ValueError(f"{what}; legal: --is-agnostic")
     kind = RainbowAgent if config.is_flat else HierarchicalAgent
-    facts = EnvFacts(int(action_space.n), env.milestones, final)
+    columns = env.columns if isinstance(env, ForeignLanes) else range(len(env.milestones))
+    num_actions, first_action = int(action_space.n), int(action_space.start)
+    facts = EnvFacts(num_actions, env.milestones, final, tuple(columns), first_action)
     return kind(config, kind_of_encoder(parts, background), facts)

@@ -13,9 +13,8 @@ class PictureTorso(nn.Module):
 
     def __init__(self, picture: Part, width: int) -> None:
         super().__init__()
-        assert picture.channel_axis is not None
         sides = list(picture.shape)
-        channels = sides.pop(picture.channel_axis)
+        channels = 1 if picture.channel_axis is None else sides.pop(picture.channel_axis)
         self.view = nn.Sequential(
             nn.Conv2d(channels, 16, 8, stride=4),
             nn.ReLU(),

@@ -22,6 +22,7 @@ class RainbowAgent(BaseAgent):
     def __init__(self, config: Config, encoder: Encoder, env: EnvFacts) -> None:
         super().__init__(config, encoder, 1, config.flat_discount, env)
         self._task = np.zeros(config.num_lanes, dtype=np.int64)  # what every lane pursues
+        self._nothing = np.full(config.num_lanes, NONE)  # of the milestones
         self._acted_on: tuple[Obs, np.ndarray] | None = None
 
     def act(self, obs: Obs, info: dict[str, Any]) -> np.ndarray:
@@ -44,7 +45,7 @@ class RainbowAgent(BaseAgent):
         assert self._acted_on is not None
         before, actions = self._acted_on
         is_valid = ~self.is_resetting
-        milestone = np.where(is_valid, main_milestone(info["milestones"], self._task), NONE)
+        milestone = np.where(is_valid, main_milestone(info["milestones"], self._nothing), NONE)
         self.replay.add(
             before,
             action=actions,

@@ -18,6 +18,7 @@ from gymnasium import spaces
 from hal.envs.milestones import check_names
 from hal.errors import ContractError
 
+LONGEST_LINE = 300  # arrays are endless
 SIGNALS = ("milestones", "affordances")  # what an agent reads of info
 
 
@@ -83,8 +84,8 @@ class Contract(gymnasium.Wrapper[Any, Any, Any, Any]):
     def _checked(self, what: str, obs: Any, info: dict[str, Any]) -> dict[str, Any]:
         """Return the part of info that an agent reads."""
         if not self.observation_space.contains(obs):
-            breach = find_breach(self.observation_space, obs, "observation")
-            raise ContractError(f"{self.name}: {what}'s {breach}")
+            breach = " ".join(find_breach(self.observation_space, obs, "observation").split())
+            raise ContractError(f"{self.name}: {what}'s {breach[:LONGEST_LINE]}")
         return checked_signals(self.name, what, info, (len(self.milestones),))
 
 

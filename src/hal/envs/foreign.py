@@ -4,7 +4,11 @@ All differences end here: between one environment and many, between Gymnasium's 
 next episode, between infos.
 """
 
+import signal
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from multiprocessing import parent_process
+from types import SimpleNamespace
 from typing import Any
 
 import gymnasium
@@ -15,7 +19,7 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, Vecto
 from hal.envs.contract import SIGNALS, blaming, checked_signals, final_of
 from hal.envs.milestones import check_names
 from hal.errors import ContractError
-from hal.observations import Obs, flat, parts_of
+from hal.observations import Obs, flat, has_text, parts_of
 
 Step = tuple[Obs, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]
 
@@ -25,8 +29,21 @@ def vectorised(
 ) -> VectorEnv[Any, Any, Any]:
     """Return many lanes of an environment, by Gymnasium's own means."""
     if use_processes:
-        return AsyncVectorEnv([make] * num_envs, autoreset_mode=AutoresetMode.NEXT_STEP)
+        gymnasium.logger.min_level = gymnasium.logger.ERROR + 1  # faults are told in one line
+        return AsyncVectorEnv(
+            [partial(_in_a_process, make)] * num_envs,
+            shared_memory=not has_text(make().observation_space),
+            autoreset_mode=AutoresetMode.NEXT_STEP,
+        )
     return SyncVectorEnv([make] * num_envs, autoreset_mode=AutoresetMode.NEXT_STEP)
+
+
+def _in_a_process(make: Callable[[], gymnasium.Env[Any, Any]]) -> gymnasium.Env[Any, Any]:
+    """Make an environment in a process of its own, which leaves it to its parent to be stopped."""
+    if parent_process() is not None:
+        for number in (signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+    return make()
 
 
 class OneEpisode(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -71,8 +88,8 @@ class NextStep(VectorWrapper[Any, Any, Any]):
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         super().__init__(env)
-        self.metadata = {**env.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}
         self._resets_itself = env.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+        self.metadata = {**env.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}
         self._is_resetting = np.zeros(env.num_envs, dtype=np.bool_)
         self._parts = parts_of(env.single_observation_space)
 
@@ -102,6 +119,10 @@ class NextStep(VectorWrapper[Any, Any, Any]):
     def _bring_back(self, obs: Obs, info: dict[str, Any], has_ended: np.ndarray) -> dict[str, Any]:
         """Set observations to the last ones of ended episodes; return info with their signals."""
         final_obs, final_info = info["final_obs"], info["final_info"]
+        if "milestones" not in final_info:
+            raise ContractError(
+                'step\'s info["final_info"] has no "milestones"; legal: the last step\'s'
+            )
         for lane in np.flatnonzero(has_ended):
             is_batch = isinstance(final_obs, Mapping)
             last = flat(final_obs if is_batch else final_obs[lane], self._parts)
@@ -110,7 +131,7 @@ class NextStep(VectorWrapper[Any, Any, Any]):
         signals = {
             key: np.where(has_ended[:, np.newaxis], final_info[key], info[key])
             for key in SIGNALS
-            if key in final_info and key in info
+            if key in info
         }
         return info | signals
 
@@ -134,7 +155,7 @@ class ForeignLanes(VectorWrapper[Any, Any, Any]):
         self.name = name
         names, self.final_milestone = _milestones_of(env, name)
         self.milestones = _in_order(names, self.final_milestone, chosen)
-        self._columns = [names.index(milestone) for milestone in self.milestones]
+        self.columns = [names.index(milestone) for milestone in self.milestones]
         self._num_signals = len(names)
         self._parts = parts_of(env.single_observation_space)
         self._is_dense = is_dense
@@ -158,10 +179,23 @@ class ForeignLanes(VectorWrapper[Any, Any, Any]):
         with blaming(self.name, "step"):
             obs, reward, terminated, truncated, info = self.env.step(actions + self._first_action)
         signals = self._signals("step", info)
+        reward = self._checked("reward", reward, np.number)
+        terminated = self._checked("terminated", terminated, np.bool_)
+        truncated = self._checked("truncated", truncated, np.bool_)
         if self._is_dense:
             reward = reward + self._first_times(signals["milestones"])
         self._is_resetting = (terminated | truncated) & ~self._is_resetting
         return self._observed("step", obs), reward, terminated, truncated, signals
+
+    def _checked(self, what: str, values: Any, kind: Any) -> np.ndarray:
+        """Return one number for each lane, or say what is wrong with them."""
+        values = np.asarray(values)
+        is_right = values.shape == (self.num_envs,) and np.issubdtype(values.dtype, kind)
+        if not is_right or not np.isfinite(values).all():
+            got = f"{values.shape} {values.dtype}"
+            legal = f"({self.num_envs},) finite {kind.__name__}"
+            raise ContractError(f"{self.name}: step's {what} is {got}; legal: {legal}")
+        return values
 
     def _first_times(self, collected: np.ndarray) -> np.ndarray:
         """Return the share of the milestones that each lane has collected for the first time."""
@@ -171,35 +205,41 @@ class ForeignLanes(VectorWrapper[Any, Any, Any]):
         return is_first.mean(axis=1)
 
     def _observed(self, what: str, obs: Any) -> Obs:
+        """Return copies of an observation's parts: an environment may write to its own again."""
         parts = flat(obs, self._parts)
         for part in self._parts:
+            values, shape = parts[part.name], (self.num_envs, *part.shape)
+            fault = ""
+            if values.shape != shape or not np.can_cast(values.dtype, part.dtype, "same_kind"):
+                fault = f"is {values.shape} {values.dtype}; its space says {shape} {part.dtype}"
             # Beyond these, codes would be other cells' and numbers would spoil all weights.
-            if not part.is_legal(parts[part.name]):
-                values = parts[part.name]
-                found = f"{part.name} goes from {values.min()} to {values.max()}"
-                raise ContractError(f"{self.name}: {what}'s observation {found}, out of its space")
+            elif not part.is_legal(values):
+                fault = f"goes from {values.min()} to {values.max()}, out of its space"
+            if fault:
+                raise ContractError(f"{self.name}: {what}'s observation {part.name} {fault}")
+            parts[part.name] = values.astype(part.dtype)
         return parts
 
     def _signals(self, what: str, info: dict[str, Any]) -> dict[str, Any]:
         shape = (self.num_envs, self._num_signals)
         signals = checked_signals(self.name, what, info, shape)
-        return {key: values[:, self._columns] for key, values in signals.items()}
+        return {key: values[:, self.columns] for key, values in signals.items()}
 
 
 def _milestones_of(env: VectorEnv[Any, Any, Any], name: str) -> tuple[tuple[str, ...], str | None]:
-    inner = env.unwrapped
-    if isinstance(inner, SyncVectorEnv | AsyncVectorEnv):
-        with blaming(name, "milestones"):
-            names = check_names(inner.get_attr("milestones")[0])
-        has_final = inner.call("has_wrapper_attr", "final_milestone")[0]
-        return names, inner.get_attr("final_milestone")[0] if has_final else names[-1]
+    """Return the milestones and the final one that lanes tell, or their environments."""
     while isinstance(env, VectorWrapper) and not hasattr(env, "milestones"):
         env = env.env
-    if not hasattr(env, "milestones"):
+    owner: Any = env
+    if isinstance(env, SyncVectorEnv | AsyncVectorEnv):
+        keys = ("milestones", "final_milestone")
+        told = [key for key in keys if env.call("has_wrapper_attr", key)[0]]
+        owner = SimpleNamespace(**{key: env.get_attr(key)[0] for key in told})
+    if not hasattr(owner, "milestones"):
         raise ContractError(f"{name} has no milestones; legal: an attribute with their names")
     with blaming(name, "milestones"):
-        names = check_names(env.milestones)
-    return names, final_of(env, names)
+        names = check_names(owner.milestones)
+    return names, final_of(owner, names)
 
 
 def _in_order(names: tuple[str, ...], final: str | None, chosen: Sequence[str]) -> tuple[str, ...]:
@@ -208,5 +248,5 @@ def _in_order(names: tuple[str, ...], final: str | None, chosen: Sequence[str]) 
             raise ValueError(f"unknown milestone {name!r}; legal: {', '.join(names)}")
     if chosen and final is not None and final not in chosen:
         raise ValueError(f"the milestones {list(chosen)} lack the final one, {final!r}")
-    kept = [name for name in names if name in (chosen or names) and name != final]
+    kept = [name for name in chosen or names if name != final]
     return (*kept, final) if final is not None else tuple(kept)
