@@ -6,7 +6,38 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from hal.config import Config
+from hal.presets import make_config
+
 LENGTH = 5
+PARTS, VECTOR, PIXELS = (f"tests.corridor:make_{kind}" for kind in ("parts", "vector", "pixels"))
+SMALL: dict[str, Any] = {
+    "steps": 3_000,
+    "num_lanes": 8,
+    "update_every": 16,
+    "meta_every": 16,
+    "context_every": 16,
+    "target_every": 16,
+    "warmup_steps": 200,
+    "replay_steps": 4_000,
+    "controller_anneal_steps": 2_000,
+    "first_successes": 5,
+    "meta_anneal_successes": 50,
+    "max_option_steps": 8,
+    "width": 32,
+    "meta_width": 32,
+    "context_width": 32,
+    "context_size": 8,
+    "examples": 200,
+    "meta_replay": 2_000,
+    "knn_n": 50,
+    "batch_windows": 8,
+    "window": 8,
+    "trained_steps": 8,
+    "meta_batch": 32,
+    "triplets": 16,
+    "classifier_batch": 8,
+}
 
 
 class Corridor(gymnasium.Env[Any, Any]):
@@ -89,3 +120,8 @@ class TasklessCorridor(Corridor):
 def make_taskless() -> Corridor:
     """Return one without a task."""
     return TasklessCorridor("vector")
+
+
+def small(task: str = PARTS, method: str = "hal", **settings: Any) -> Config:
+    """Return a config that learns little and soon."""
+    return make_config(task, method, **{**SMALL, **settings})

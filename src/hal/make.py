@@ -97,7 +97,7 @@ def find_make(name: str) -> Make:
     if not all(word.isidentifier() for word in (*module_name.split("."), function)):
         raise ValueError(f"--env {name}; legal: module:function, or a name of `hal tasks`")
     if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())  # where users of a command expect their own modules
+        sys.path.insert(0, os.getcwd())  # where users of a command expect their own modules
     with blaming(name, "its import"):
         module = import_module(module_name)
     make: Make | None = getattr(module, function, None)
