@@ -180,9 +180,9 @@ def test_what_a_run_has_learned_keeps_its_names(
     """Should the environment change the order of its milestones, the agent's stays."""
     run_training(small(steps=300), tmp_path / "run", Keeping(num_episodes=2))
     monkeypatch.setattr(Corridor, "milestones", ("key", "door"))
-    assert load(tmp_path / "run").agent.env.columns == (0, 1)
+    assert load(tmp_path / "run").agent.facts.columns == (0, 1)
     monkeypatch.setattr(Corridor, "milestones", ("door", "key"))
-    assert load(tmp_path / "run").agent.env.columns == (1, 0)
+    assert load(tmp_path / "run").agent.facts.columns == (1, 0)
     monkeypatch.setattr(Corridor, "milestones", ("door", "lock"))
     with pytest.raises(ValueError, match="unknown milestone 'key'; legal: door, lock"):
         load(tmp_path / "run")

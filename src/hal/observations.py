@@ -72,6 +72,11 @@ def pick(obs: Obs, *at: np.ndarray | int) -> Obs:
     return {name: values[at] for name, values in obs.items()}
 
 
+def as_batch(one: Mapping[str, Any]) -> Obs:
+    """Return a batch of one: its arrays with a leading axis."""
+    return {name: np.asarray(values)[np.newaxis] for name, values in one.items()}
+
+
 def batch_size(obs: Obs) -> int:
     """Return how many observations a batch has."""
     return len(next(iter(obs.values())))
@@ -229,7 +234,7 @@ class Cells:
         self.parts = [part for part in parts if part.kind == "cells"]
         self.num_codes = 0  # of all channels
         self.num_pairs = 0  # of a place and a code that it can have
-        channel, first_code, first_row = [], [], []
+        channel, shift, row_offset = [], [], []
         num_channels = 0
         for part in self.parts:
             codes = part.num_codes
@@ -237,14 +242,14 @@ class Cells:
             starts = self.num_codes + np.cumsum(codes) - codes
             place_rows = self.num_pairs + np.arange(num_places) * codes.sum()
             channel.append(np.tile(num_channels + np.arange(codes.size), num_places))
-            first_code.append(np.tile(starts, num_places))
-            first_row.append(np.repeat(place_rows - self.num_codes, codes.size))
+            shift.append(np.tile(starts - part.low, num_places))
+            row_offset.append(np.repeat(place_rows - self.num_codes, codes.size))
             num_channels += codes.size
             self.num_codes += int(codes.sum())
             self.num_pairs += int(num_places * codes.sum())
         self.channel = _joined(channel)  # (cells,) which one a cell is of
-        self.first_code = _joined(first_code)  # (cells,) the code of its least value
-        self.row_offset = _joined(first_row)  # (cells,) a pair's row is this and the code
+        self._shift = _joined(shift)  # (cells,) from its values to codes
+        self.row_offset = _joined(row_offset)  # (cells,) a pair's row is this and the code
         self.num_channels = num_channels
         self.is_plain = len(self.parts) == 1 and num_channels == 1 and not self.parts[0].low.any()
 
@@ -260,9 +265,7 @@ class Cells:
         ]
         if self.is_plain:
             return rows[0]
-        lows = [np.tile(part.low, part.size // part.low.size) for part in self.parts]
-        codes = np.concatenate([row.astype(np.int64) for row in rows], axis=1)
-        return codes - np.concatenate(lows) + self.first_code
+        return np.concatenate([row.astype(np.int64) for row in rows], axis=1) + self._shift
 
     def background(self, obs: Obs) -> np.ndarray:
         """Return the code that most cells of each channel have in a batch, (channels,)."""

@@ -10,7 +10,7 @@ from hal.agent.replay import NONE
 from hal.agent.subtasks import SubtaskState, main_milestone
 from hal.config import GREEDY, Exploration
 from hal.envs.contract import SIGNALS
-from hal.observations import Obs, batch_size, flat, pick
+from hal.observations import Obs, as_batch, batch_size, flat, pick
 
 
 class Policy:
@@ -55,7 +55,7 @@ class Policy:
         batch, is_single = self._batched(obs)
         signals = None if info is None else self._signals(info, is_single)
         actions = self.act_on(np.arange(batch_size(batch)), batch, signals)
-        actions = actions + self.agent.env.first_action
+        actions = actions + self.agent.facts.first_action
         return actions[0] if is_single else actions
 
     def affordances(self, obs: Any, info: dict[str, Any] | None = None) -> np.ndarray:
@@ -108,15 +108,13 @@ class Policy:
 
     def _signals(self, info: dict[str, Any], is_single: bool) -> dict[str, np.ndarray]:
         """Return what an environment's info says of the agent's milestones, with a lane axis."""
-        columns = list(self.agent.env.columns)
+        columns = list(self.agent.facts.columns)
         signals = {key: np.asarray(info[key])[..., columns] for key in SIGNALS if key in info}
-        return {key: row[np.newaxis] for key, row in signals.items()} if is_single else signals
+        return as_batch(signals) if is_single else signals
 
     def _batched(self, obs: Any) -> tuple[Obs, bool]:
         """Return observations with a lane axis, and whether there was none."""
         parts = self.agent.controller.encoder.parts
         batch = flat(obs, parts)
         is_single = batch[parts[0].name].ndim == len(parts[0].shape)
-        if is_single:
-            batch = {name: values[np.newaxis] for name, values in batch.items()}
-        return batch, is_single
+        return (as_batch(batch) if is_single else batch), is_single

@@ -17,6 +17,7 @@ from hal.envs.frame import Scene, Shown, to_png
 from hal.envs.single import GridEnv
 from hal.errors import ContractError
 from hal.make import Lanes, make_lanes
+from hal.observations import as_batch, pick
 from hal.policy import Policy
 
 ONE_LANE = np.arange(1)
@@ -41,16 +42,16 @@ class ForeignEnv:
     def reset(self, *, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode."""
         obs, info = self._lane.reset(seed=seed)
-        self._info, self._step = _first(info), 0
+        self._info, self._step = pick(info, 0), 0
         self._action: str | None = None
-        return _first(obs), self._info
+        return pick(obs, 0), self._info
 
     def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Do one action, counted from 0 as agents do."""
         obs, reward, terminated, truncated, info = self._lane.step(np.array([action]))
-        self._info, self._step = _first(info), self._step + 1
+        self._info, self._step = pick(info, 0), self._step + 1
         self._action = str(self._first_action + action)
-        return _first(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), self._info
+        return pick(obs, 0), float(reward[0]), bool(terminated[0]), bool(truncated[0]), self._info
 
     def annotate(
         self,
@@ -97,7 +98,7 @@ def episode(
     policy.reset()
     is_over = False
     while True:
-        (action,) = policy.act_on(ONE_LANE, _batch(obs), _batch(info))
+        (action,) = policy.act_on(ONE_LANE, as_batch(obs), as_batch(info))
         if not config.is_flat:
             env.annotate(
                 policy.subtasks[0],
@@ -148,11 +149,3 @@ def _picture_of(single: gymnasium.Env[Any, Any] | None, name: str) -> bytes | No
         got = f"{pixels.dtype} {pixels.shape}"
         raise ContractError(f"{name}: render gave {got}; legal: uint8 (height, width, 3)")
     return to_png(pixels)
-
-
-def _batch(one: dict[str, Any]) -> dict[str, np.ndarray]:
-    return {name: np.asarray(values)[np.newaxis] for name, values in one.items()}
-
-
-def _first(batch: dict[str, Any]) -> dict[str, Any]:
-    return {name: values[0] for name, values in batch.items()}

@@ -42,24 +42,24 @@ class BaseAgent:
         encoder: Encoder,
         num_goals: int,
         discount: float,
-        env: EnvFacts,
+        facts: EnvFacts,
     ) -> None:
         self.config = config
-        self.milestones = milestones = env.milestones
-        self.env = env
-        self.final = env.final
+        self.milestones = milestones = facts.milestones
+        self.facts = facts
+        self.final = facts.final
         self.device = device_of(config.device)
         torch.manual_seed(config.seed)
         self._streams = np.random.SeedSequence(config.seed)
         self._act_rng, replay_rng = map(np.random.default_rng, self._streams.spawn(2))
         self.controller = Controller(
-            config, encoder, num_goals, env.num_actions, discount, self.device
+            config, encoder, num_goals, facts.num_actions, discount, self.device
         )
         self.replay = make_replay(config, encoder, len(milestones), replay_rng)
         self.is_resetting = np.zeros(config.num_lanes, dtype=np.bool_)  # the next step only resets
         self.num_steps, self.num_vector_steps = 0, 0
         self.tally = Tally()
-        self.episodes = EpisodeStats(config.num_lanes, milestones, env.final)
+        self.episodes = EpisodeStats(config.num_lanes, milestones, facts.final)
 
     @property
     def num_updates(self) -> int:

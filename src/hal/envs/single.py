@@ -10,6 +10,7 @@ from hal.envs.options import check_choice, check_reset_options, checked_seeds
 from hal.envs.render import Frame, draw, to_text
 from hal.envs.vector import GridVectorEnv, Obs
 from hal.envs.window import Window
+from hal.observations import pick
 
 
 class GridEnv(Env[Obs, Any]):
@@ -52,7 +53,7 @@ class GridEnv(Env[Obs, Any]):
             seed = int(self.np_random.integers(2**31))
         obs, info = self._lanes.reset(seed=seed)
         self._show()
-        return _first(obs), _first(info)
+        return pick(obs, 0), pick(info, 0)
 
     def step(self, action: int | np.integer[Any]) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """Do one action. An ended episode must be reset first."""
@@ -64,7 +65,13 @@ class GridEnv(Env[Obs, Any]):
             np.array([action], dtype=np.int64)
         )
         self._show()
-        return _first(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), _first(info)
+        return (
+            pick(obs, 0),
+            float(reward[0]),
+            bool(terminated[0]),
+            bool(truncated[0]),
+            pick(info, 0),
+        )
 
     def annotate(
         self,
@@ -101,7 +108,3 @@ class GridEnv(Env[Obs, Any]):
     def _show(self) -> None:
         if self._window is not None:
             self._window.show(draw(self.frame()), self.metadata["render_fps"])
-
-
-def _first(batch: dict[str, Any]) -> dict[str, Any]:
-    return {name: values[0] for name, values in batch.items()}
