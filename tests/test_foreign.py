@@ -50,6 +50,17 @@ def test_every_method_runs(method: str) -> None:
     hal.train(small(VECTOR, method, steps=600))
 
 
+def test_without_the_truth_nothing_is_measured_against_it() -> None:
+    training = Training(small(VECTOR, steps=1_500))
+    while not training.is_done:
+        training.step()
+    report = training.report()
+    assert report is not None
+    assert {"loss/classifier", "filter/flagged"} <= report.keys()
+    of_truth = ("mask/acc", "mask/aff", "mask/over", "mask/un", "filter/false", "filter/true")
+    assert not [name for name in report if name.startswith(of_truth)]
+
+
 def test_processes_change_nothing() -> None:
     def metrics(use_processes: bool) -> str:
         training = Training(small(VECTOR, steps=600), use_processes=use_processes)

@@ -12,6 +12,7 @@ from gymnasium.vector import SyncVectorEnv, VectorEnv
 from PIL import Image
 
 from hal.agent.build import background_of, make_agent
+from hal.commands import watch
 from hal.envs.frame import Scene, Shown
 from hal.envs.render import PANEL, draw
 from hal.envs.text import to_text
@@ -222,6 +223,17 @@ def test_a_film_of_an_episode(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     with Image.open(gif) as image:
         assert getattr(image, "n_frames", 1) == LENGTH + 1
         assert image.size == draw(last).shape[1::-1]
+
+
+def test_the_environment_is_closed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = []
+    monkeypatch.setattr(Toy, "close", lambda env, **_: closed.append(env))
+    monkeypatch.setattr("hal.checkpoint.load_by_name", lambda run: untrained("Toy"))
+    watch("toy", gif=tmp_path / "toy.gif", seed=0)
+    assert len(closed) == 1
+    assert f"took {LENGTH} steps" in capsys.readouterr().out
 
 
 def test_new_episodes_begin_anew() -> None:

@@ -81,6 +81,10 @@ class ForeignEnv:
             values=self._values,
         )
 
+    def close(self) -> None:
+        """Give back what the environment holds."""
+        self._lane.close()
+
 
 def env_of(policy: Policy) -> GridEnv | ForeignEnv:
     """Return the environment an agent was trained for, with the game's full length."""

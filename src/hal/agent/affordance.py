@@ -56,6 +56,7 @@ class Affordances:
         self.populations = torch.zeros(size, device=device)  # contexts of known positives
         self.has_population = np.zeros(num_milestones, dtype=np.bool_)
         self.success_rate = np.full(num_milestones, 0.5)  # of options, lately
+        self.has_truth = False  # whether the environment tells what is afforded
         self._rng = rng
 
     def add(
@@ -168,10 +169,9 @@ class Affordances:
         features = self.encoder(obs, self.device)
         contexts = self.context(features)
         is_flagged = np.zeros(head.size, dtype=np.bool_)
-        tally.add_columns("filter/false_negatives", head, negatives.truth, self.milestones)
         if self.config.use_filter:
             is_flagged = self._is_false_negative(heads, half, contexts[head.size :].detach())
-            self._tally_filter(tally, head, is_flagged, negatives.truth)
+        self._tally_filter(tally, head, is_flagged, negatives.truth)
         columns = torch.from_numpy(np.tile(head, 2)).to(self.device)
         logits = self.context.logits(features, contexts).gather(1, columns[:, None])[:, 0]
         labels = (torch.arange(2 * head.size, device=self.device) < head.size).float()
@@ -207,11 +207,14 @@ class Affordances:
     def _tally_filter(
         self, tally: Tally, head: np.ndarray, is_flagged: np.ndarray, is_afforded: np.ndarray
     ) -> None:
-        """Count the filter's hits and misses against the truth, overall and per milestone."""
-        kinds = {
-            "flagged": (head, is_flagged),
-            "false_negative_accuracy": (head[is_afforded], is_flagged[is_afforded]),
-            "true_negative_accuracy": (head[~is_afforded], ~is_flagged[~is_afforded]),
-        }
+        """Count what the filter flags and, if the truth is told, its hits and misses."""
+        kinds = {}
+        if self.config.use_filter:
+            kinds["flagged"] = (head, is_flagged)
+        if self.has_truth:
+            kinds["false_negatives"] = (head, is_afforded)
+        if self.config.use_filter and self.has_truth:
+            kinds["false_negative_accuracy"] = (head[is_afforded], is_flagged[is_afforded])
+            kinds["true_negative_accuracy"] = (head[~is_afforded], ~is_flagged[~is_afforded])
         for kind, (columns, values) in kinds.items():
             tally.add_columns(f"filter/{kind}", columns, values, self.milestones)

@@ -146,6 +146,7 @@ class HierarchicalAgent(BaseAgent):
         subtask = self.options.subtask.copy()
         is_ended = self.options.advance(milestone, is_done, self.config.max_option_steps) & is_valid
         is_end = (milestone != NONE) | terminated
+        self.affordances.has_truth = "affordances" in info_before
         self.replay.add(
             before,
             truth=info_before.get("affordances", False),
