@@ -103,7 +103,7 @@ def test_files_for_print(experiment: str, tmp_path: Path) -> None:
             assert path.read_bytes().startswith(b"%PDF")
             continue
         with Image.open(path) as image:
-            assert image.width == 2160, "a page's width at 300 dots per inch"
+            assert image.width == 1440, "a page's width at 200 dots per inch"
             assert 600 < image.height < 2800
             ink = (np.asarray(image.convert("L")) < 128).mean()
         assert 0.005 < ink < 0.5

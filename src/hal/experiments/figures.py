@@ -72,7 +72,7 @@ def draw_figures(experiment: str, results: Results, folder: Path) -> list[Path]:
                 # Without the date, the same data are the same file.
                 metadata = {"CreationDate": None} if suffix == ".pdf" else None
                 with all_or_nothing(files[-1]) as part:
-                    figure.savefig(part, format=suffix[1:], dpi=300, metadata=metadata)
+                    figure.savefig(part, format=suffix[1:], dpi=200, metadata=metadata)
     return files
 
 
