@@ -13,7 +13,7 @@ demo: .venv/.installed
 	$(BIN)/hal watch demo/run --seed 3 --gif demo/episode.gif
 
 test: lint
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check

@@ -104,7 +104,7 @@ def test_files_for_print(experiment: str, tmp_path: Path) -> None:
             continue
         with Image.open(path) as image:
             assert image.width == 1440, "a page's width at 200 dots per inch"
-            assert 600 < image.height < 2800
+            assert 400 < image.height < 1900
             ink = (np.asarray(image.convert("L")) < 128).mean()
         assert 0.005 < ink < 0.5
 

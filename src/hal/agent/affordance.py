@@ -30,6 +30,7 @@ class Affordances:
         "populations",
         "has_population",
         "success_rate",
+        "has_truth",
         "_rng",
     )
 
