@@ -164,6 +164,12 @@ class HierarchicalAgent(BaseAgent):
         ended = np.flatnonzero(is_ended)
         self._end_options(ended, subtask[ended], milestone[ended])
         self._end_episodes(np.flatnonzero(is_done), obs, info, terminated)
+        self._begin_anew(milestone, is_done)
+        self.num_steps += int(is_valid.sum())
+        self.num_vector_steps += 1
+
+    def _begin_anew(self, milestone: np.ndarray, is_done: np.ndarray) -> None:
+        """Begin segments after milestones, and episodes after ones that ended."""
         is_new = (milestone != NONE) | self.is_resetting
         self.segment = self.segment + is_new * self.config.num_lanes
         # A step that only resets pursues nothing: any subtask will do for it.
@@ -171,8 +177,6 @@ class HierarchicalAgent(BaseAgent):
         self.options.failed[self.is_resetting] = False
         self.options.subtask[is_done] = 0
         self.is_resetting = is_done
-        self.num_steps += int(is_valid.sum())
-        self.num_vector_steps += 1
 
     def _end_options(self, lanes: np.ndarray, subtasks: np.ndarray, collected: np.ndarray) -> None:
         starts = self.option_start[lanes]
