@@ -399,10 +399,15 @@ def test_meta_transitions_chain_and_know_their_end() -> None:
 def test_a_mask_with_nothing_left_allows_everything() -> None:
     agent, _ = tiny_agent("oracle")
     truth = np.array([[False] * 3, [True, False, False]])
-    mask = agent.mask(agent.controller.encoder.blank(2), truth)
-    assert mask.tolist() == [[True] * 3, [True, False, False]]
+    lanes, two = SubtaskState.new(2, 3), np.arange(2)
+    states = agent.controller.encoder.blank(2)
+    beliefs = agent.choose_subtasks(
+        states, {"affordances": truth}, lanes, two, GREEDY, np.random.default_rng(0)
+    )
+    assert beliefs.afforded.tolist() == truth.tolist()
+    assert beliefs.mask.tolist() == [[True] * 3, [True, False, False]]
     with pytest.raises(ValueError, match="tells its affordances"):
-        agent.mask(agent.controller.encoder.blank(2), None)
+        agent.afforded(states, None)
 
 
 def test_untrained_heads_prune_only_what_was_never_collected() -> None:
@@ -411,9 +416,9 @@ def test_untrained_heads_prune_only_what_was_never_collected() -> None:
     agent.affordances.negatives.counts[:] = [0, 0, 9]
     assert not agent.affordances.is_trained.any()
     states = agent.controller.encoder.blank(1)
-    assert agent.affordances.mask(states).tolist() == [[True, True, False]]
+    assert agent.affordances.afforded(states).tolist() == [[True, True, False]]
     agent.affordances.config = replace(agent.config, prune_unachieved=False)
-    assert agent.affordances.mask(states).all()
+    assert agent.affordances.afforded(states).all()
 
 
 # --- training -------------------------------------------------------------------------------

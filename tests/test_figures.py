@@ -167,7 +167,8 @@ def test_axes_tell_online_from_greedy() -> None:
     assert labels["sigma"] == ["online success", "greedy success"]
     assert labels["milestones"] == labels["stochastic"] == ["online success"] * 2
     assert labels["components"] == ["online success", "mask accuracy"]
-    assert len(set(labels["masks"])) == len(set(labels["filter"])) == 5
+    assert len(set(labels["masks"])) == 6
+    assert len(set(labels["filter"])) == 5
 
 
 def test_the_mask_is_that_of_hal_with_and_without_the_filter() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hal.log import EpisodeStats, succeeded
+from hal.log import EpisodeStats, Tally, succeeded, tally_mask
 
 
 def step(
@@ -50,3 +50,18 @@ def test_the_latest_episode_of_each_lane_counts() -> None:
 def test_success_is_the_final_milestone_or_all_of_them(final: int, successes: list[bool]) -> None:
     covered = np.array([[False, True], [True, True], [True, False]])
     assert succeeded(covered, final).tolist() == successes
+
+
+def test_what_is_believed_is_told_from_what_is_considered() -> None:
+    truth = np.array([[True, False], [True, False]])
+    afforded = np.array([[False, False], [True, True]])
+    mask = np.array([[True, True], [True, True]])
+    values = np.array([[0.0, 1.0], [0.0, 1.0]])
+    tally = Tally()
+    tally_mask(tally, afforded, mask, values, {"affordances": truth}, np.arange(2), ("log", "wood"))
+    means = tally.take()
+    assert means["mask/accuracy"] == 0.5
+    assert means["mask/overpruned"] == 0.25, "the first log, though the mask allows it"
+    assert means["mask/underpruned"] == 0.25, "the second wood"
+    assert means["mask/empty"] == 0.5
+    assert means["mask/pruned"] == means["mask/impact"] == 0

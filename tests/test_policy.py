@@ -109,7 +109,7 @@ def test_beliefs_have_the_shape_of_what_was_asked() -> None:
     assert mask.dtype == np.bool_
     np.testing.assert_allclose(policy.q_subtasks(one), values[2], rtol=1e-5)
     np.testing.assert_array_equal(policy.affordances(one), mask[2])
-    np.testing.assert_array_equal(mask, policy.agent.affordances.mask(obs))
+    np.testing.assert_array_equal(mask, policy.agent.affordances.afforded(obs))
     oracle = trained("oracle")
     np.testing.assert_array_equal(oracle.affordances(obs, info), info["affordances"])
     with pytest.raises(ValueError, match="the oracle needs"):

@@ -80,8 +80,8 @@ def evaluate(
     longest = agent.config.horizon if is_foreign(agent.config.task) else np.inf
     while active.size and length.max() < longest:  # not all that others write ever ends
         actions[active] = policy.act_on(active, obs, info)
-        if policy.judged is not None:
-            tally_mask(tally, *policy.judged, info, policy.chosen, agent.milestones)
+        if policy.beliefs is not None:
+            tally_mask(tally, *policy.beliefs, info, policy.chosen, agent.milestones)
         obs, _, terminated, truncated, info = env.step(actions)
         length[active] += 1
         covered[active] |= info["milestones"][active]

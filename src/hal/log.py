@@ -101,26 +101,31 @@ def succeeded(covered: np.ndarray, final: int) -> np.ndarray:
 
 def tally_mask(
     tally: Tally,
+    afforded: np.ndarray,
     mask: np.ndarray,
     values: np.ndarray,
     info: dict[str, Any],
     lanes: np.ndarray,
     milestones: tuple[str, ...],
 ) -> None:
-    """Count what masks of some lanes prune, and, where the truth is told, what they should."""
+    """Count what masks of some lanes prune, and how right the agent is where the truth is told.
+
+    A mask allows everything where nothing is held to be afforded: it then says nothing of that.
+    """
     column = np.broadcast_to(np.arange(len(milestones)), mask.shape)
     every = column.ravel()
     tally.add_columns("mask/pruned", every, ~mask.ravel(), milestones)
     tally.add("mask/impact", ~mask[np.arange(len(mask)), values.argmax(axis=1)])
+    tally.add("mask/empty", np.all(~afforded, axis=1))
     if "affordances" not in info:
         return
     truth = info["affordances"][lanes]
     # The paper's three are shares of all subtasks; the last two of the afforded and the others.
-    tally.add_columns("mask/accuracy", every, (mask == truth).ravel(), milestones)
-    tally.add_columns("mask/overpruned", every, (truth & ~mask).ravel(), milestones)
-    tally.add_columns("mask/underpruned", every, (mask & ~truth).ravel(), milestones)
-    tally.add_columns("mask/afforded_pruned", column[truth], ~mask[truth], milestones)
-    tally.add_columns("mask/unafforded_kept", column[~truth], mask[~truth], milestones)
+    tally.add_columns("mask/accuracy", every, (afforded == truth).ravel(), milestones)
+    tally.add_columns("mask/overpruned", every, (truth & ~afforded).ravel(), milestones)
+    tally.add_columns("mask/underpruned", every, (afforded & ~truth).ravel(), milestones)
+    tally.add_columns("mask/afforded_pruned", column[truth], ~afforded[truth], milestones)
+    tally.add_columns("mask/unafforded_kept", column[~truth], afforded[~truth], milestones)
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:

@@ -59,11 +59,11 @@ class Policy:
         return actions[0] if is_single else actions
 
     def affordances(self, obs: Any, info: dict[str, Any] | None = None) -> np.ndarray:
-        """Return which subtasks the agent considers, (K,) bool; the oracle needs `info` for it."""
+        """Return what the agent holds to be possible, (K,) bool; the oracle needs `info` for it."""
         batch, is_single = self._batched(obs)
         truth = self._signals(info or {}, is_single).get("affordances")
-        mask = self._hierarchical().mask(batch, truth)
-        return mask[0] if is_single else mask
+        afforded = self._hierarchical().afforded(batch, truth)
+        return afforded[0] if is_single else afforded
 
     def q_subtasks(self, obs: Any) -> np.ndarray:
         """Return what the meta-controller expects of each subtask, (K,)."""
@@ -79,7 +79,7 @@ class Policy:
         lanes = self._advanced(batch_size(obs), info)
         chosen = active[lanes.subtask[active] == NONE]
         self.chosen = chosen
-        self.judged = self.agent.choose_subtasks(
+        self.beliefs = self.agent.choose_subtasks(
             obs, info or {}, lanes, chosen, self.explore, self._rng
         )
         return self.agent.controller.act(

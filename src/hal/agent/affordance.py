@@ -1,6 +1,6 @@
 """Which subtasks are possible: context, classifier, filter of false negatives, mask.
 
-Options label states (`add`), `update` trains on them, `mask` prunes.
+Options label states (`add`), `update` trains on them, `afforded` tells what is left.
 """
 
 import numpy as np
@@ -90,14 +90,12 @@ class Affordances:
         logits = self.context.logits(features, self.context(features))
         return torch.sigmoid(logits).cpu().numpy()
 
-    def mask(self, obs: Obs) -> np.ndarray:
-        """Return which subtasks are not pruned, (batch, K) bool; never none."""
-        is_afforded = self.probabilities(obs) > self.config.aff_threshold
-        mask = is_afforded | ~self.is_trained
+    def afforded(self, obs: Obs) -> np.ndarray:
+        """Return which subtasks are held to be possible, (batch, K) bool."""
+        afforded = (self.probabilities(obs) > self.config.aff_threshold) | ~self.is_trained
         if self.config.prune_unachieved:
-            mask &= self.positives.counts > 0
-        mask[~mask.any(axis=1)] = True
-        return mask
+            afforded &= self.positives.counts > 0
+        return afforded
 
     def update(self, replay: Replay, num_steps: int, tally: Tally) -> None:
         """Train the context by contrast and the classifier on examples, once."""

@@ -16,10 +16,12 @@ from hal.agent.meta import MetaController
 from hal.agent.networks import Encoder, load_named, named
 from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Windows
 from hal.agent.subtasks import (
+    Beliefs,
     SubtaskState,
     epsilon2_choice,
     greedy_choice,
     main_milestone,
+    mask_of,
     weighted_choice,
 )
 from hal.config import Config, Exploration
@@ -61,9 +63,9 @@ class HierarchicalAgent(BaseAgent):
         """Choose a subtask where there is none, and an action on every lane."""
         explore = self.config.exploration(self.num_steps, self.num_successes)
         chosen = np.flatnonzero(self.options.subtask == NONE)
-        mask, values = self.choose_subtasks(obs, info, self.options, chosen, explore, self._act_rng)
-        tally_mask(self.tally, mask, values, info, chosen, self.milestones)
-        self.meta.store(chosen, obs, mask)
+        beliefs = self.choose_subtasks(obs, info, self.options, chosen, explore, self._act_rng)
+        tally_mask(self.tally, *beliefs, info, chosen, self.milestones)
+        self.meta.store(chosen, obs, beliefs.mask)
         self.meta.begin(chosen, obs)
         self.option_start[chosen] = self.replay.num_rows
         epsilon = self.config.goal_epsilon(self.num_steps, self.replay.events.counts)
@@ -80,21 +82,19 @@ class HierarchicalAgent(BaseAgent):
         chosen: np.ndarray,
         explore: Exploration,
         rng: np.random.Generator,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Choose the subtasks of some lanes, epsilon^2-greedily.
-
-        Returns their masks and the meta-controller's values, (chosen, K) both.
-        """
+    ) -> Beliefs:
+        """Choose the subtasks of some lanes, epsilon^2-greedily; return what that rests on."""
         if chosen.size == 0:
-            return np.zeros((0, self.num_milestones), np.bool_), np.zeros((0, self.num_milestones))
+            nothing = np.zeros((0, self.num_milestones))
+            return Beliefs.of(nothing.astype(np.bool_), nothing)
         here = pick(obs, chosen)
         truth = info["affordances"][chosen] if "affordances" in info else None
-        mask = self.mask(here, truth)
-        values = self.meta.values(here)
+        beliefs = Beliefs.of(self.afforded(here, truth), self.meta.values(here))
         avoided = options.failed[chosen] & self.config.avoid_failed
-        within = weighted_choice(mask * self._rarity(), rng)
+        within = weighted_choice(beliefs.mask * self._rarity(), rng)
         anything = rng.integers(self.num_milestones, size=chosen.size)
-        greedy = within if self.config.is_agnostic else greedy_choice(values, mask, avoided)
+        best = greedy_choice(beliefs.values, beliefs.mask, avoided)
+        greedy = within if self.config.is_agnostic else best
         options.subtask[chosen] = epsilon2_choice(
             greedy,
             within,
@@ -103,7 +103,7 @@ class HierarchicalAgent(BaseAgent):
             rng,
         )
         options.steps[chosen] = 0
-        return mask, values
+        return beliefs
 
     def _rarity(self) -> np.ndarray:
         """Return how much the random choice within the mask prefers each milestone, (K,)."""
@@ -114,16 +114,15 @@ class HierarchicalAgent(BaseAgent):
             return counts.max() - counts + 1.0
         return np.ones(counts.size)
 
-    def mask(self, obs: Obs, truth: np.ndarray | None) -> np.ndarray:
-        """Return which subtasks are considered, (batch, K) bool; never none."""
+    def afforded(self, obs: Obs, truth: np.ndarray | None) -> np.ndarray:
+        """Return which subtasks are held to be possible, (batch, K) bool."""
         if self.config.mask == "learned":
-            return self.affordances.mask(obs)
-        everything = np.ones((batch_size(obs), self.num_milestones), dtype=np.bool_)
+            return self.affordances.afforded(obs)
         if self.config.mask == "none":
-            return everything
+            return np.ones((batch_size(obs), self.num_milestones), dtype=np.bool_)
         if truth is None:
             raise ValueError("the oracle needs an environment that tells its affordances")
-        return np.where(truth.any(axis=1, keepdims=True), truth, everything)
+        return truth
 
     # --- observing --------------------------------------------------------------------------
 
@@ -199,7 +198,7 @@ class HierarchicalAgent(BaseAgent):
         has_future = ~terminated[lanes] & self.config.bootstrap_truncation
         if has_future.any():
             truth = info["affordances"][lanes] if "affordances" in info else None
-            mask = self.mask(pick(obs, lanes), truth)
+            mask = mask_of(self.afforded(pick(obs, lanes), truth))
         self.meta.store(lanes, obs, mask, has_future)
         is_success = self.episodes.end(lanes)
         for lane, is_good in zip(lanes, is_success, strict=True):

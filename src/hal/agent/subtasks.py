@@ -1,6 +1,7 @@
 """Options: what each lane pursues, when that ends, and how the next subtask is chosen."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,6 +43,24 @@ class SubtaskState:
         self.subtask = np.where(is_ended, NONE, self.subtask)
         self.steps[is_ended] = 0
         return is_ended
+
+
+class Beliefs(NamedTuple):
+    """What an agent holds true where it chooses subtasks, (choices, K) each."""
+
+    afforded: np.ndarray  # bool
+    mask: np.ndarray  # bool, what is considered: what is afforded or, where nothing is, everything
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, afforded: np.ndarray, values: np.ndarray) -> "Beliefs":
+        """Return them with the mask that follows."""
+        return cls(afforded, mask_of(afforded), values)
+
+
+def mask_of(afforded: np.ndarray) -> np.ndarray:
+    """Return which subtasks are considered, (batch, K) bool; never none."""
+    return np.where(afforded.any(axis=1, keepdims=True), afforded, True)
 
 
 def main_milestone(milestones: np.ndarray, subtask: np.ndarray) -> np.ndarray:

@@ -29,13 +29,15 @@ LABELS = plot.PANELS | {
     "subpolicy/success": "online subpolicy success",
     "mask/impact": "greedy choices changed",
     "mask/pruned": "pruned share",
+    "mask/empty": "nothing held possible",
     "filter/false_negative_accuracy": "false negatives found",
     "filter/true_negative_accuracy": "true negatives kept",
     "filter/false_negatives": "share of false negatives",
     "filter/flagged": "share flagged",
     MARGIN: "margin (distance)",
 }
-MASK = [f"mask/{kind}" for kind in ("accuracy", "impact", "pruned", "overpruned", "underpruned")]
+KINDS = ("accuracy", "impact", "pruned", "overpruned", "underpruned", "empty")
+MASK = [f"mask/{kind}" for kind in KINDS]
 FILTER = [name for name in LABELS if name.startswith("filter/")]
 SETTINGS = {
     "fnf_perc": "filter's percentile (fnf_perc)",

@@ -28,6 +28,7 @@ KEPT = (
     "mask/accuracy",
     "mask/impact",
     "mask/pruned",
+    "mask/empty",
     "mask/overpruned",
     "mask/underpruned",
     "filter/margin",
