@@ -122,6 +122,7 @@ def test_wrapped_environments_keep_gymnasiums_contract() -> None:
         (lambda: MilestoneWrapper(Mine(), {}), "there are no milestones; legal: one or more"),
         (lambda: MilestoneWrapper(Mine(), {"a/b": lambda *_: True}), "'a/b'; legal: names without"),
         (lambda: InfoCounterMilestones(Mine(), "done", ["a", "b", "a"]), "'a' is there twice"),
+        (lambda: InfoCounterMilestones(Mine(), "done", "find"), "'find'; legal: a tuple of names"),
         (lambda: InfoCounterMilestones(Mine(), "no"), "info has no 'no' at a reset"),
         (lambda: InventoryMilestones(Mine(), "no"), "neither the observation nor info has 'no'"),
         (lambda: InventoryMilestones(Mine(), "items"), "'items' have no names; legal: name them"),
@@ -131,3 +132,10 @@ def test_wrapped_environments_keep_gymnasiums_contract() -> None:
 def test_what_cannot_be_milestones_is_refused(make: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_counters_that_are_missing_after_a_step_are_refused() -> None:
+    env = InfoCounterMilestones(Mine(), "dome", ["find"])
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="a step's info has no 'dome'; legal: the counters"):
+        env.step(1)

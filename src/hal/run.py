@@ -156,7 +156,10 @@ def _go_on(training: Training, folder: Path, keeping: Keeping) -> dict[str, Any]
             return _finish(training, folder, keeping)
         except KeyboardInterrupt:
             raise StoppedError(folder, training.agent.num_steps, signals.code) from None
-        except (OSError, ContractError, DivergedError) as error:
+        except DivergedError as error:  # the same again, if it went on
+            _note_failure(folder, str(error))
+            raise FailedError(str(error)) from error
+        except (OSError, ContractError) as error:
             _note_failure(folder, str(error))
             raise FailedError(f"{error}; {how_to_go_on(folder)}") from error
         except Exception as error:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -90,9 +91,10 @@ def train(
 ) -> Policy:
     """Train an agent in memory; give its metrics and the agent itself to `on_report`."""
     training = Training(config, report_every)
-    while not training.is_done:
-        training.step()
-        metrics = training.report()
-        if metrics is not None and on_report is not None:
-            on_report(metrics, training.agent)
+    with closing(training.env):
+        while not training.is_done:
+            training.step()
+            metrics = training.report()
+            if metrics is not None and on_report is not None:
+                on_report(metrics, training.agent)
     return Policy(training.agent)

@@ -8,9 +8,9 @@ from hal.agent.convolution import PlaneEncoder
 from hal.agent.embedding import BagEncoder
 from hal.agent.hierarchical import HierarchicalAgent
 from hal.agent.rainbow import RainbowAgent
+from hal.agent.replay import NONE
 from hal.config import Config
 from hal.envs.foreign import ForeignLanes
-from hal.envs.rules import NONE
 from hal.make import Lanes
 from hal.observations import Cells, Obs, Part, parts_of
 

@@ -77,7 +77,8 @@ class Contract(gymnasium.Wrapper[Any, Any, Any, Any]):
         """Take a step."""
         with blaming(self.name, "step"):
             obs, reward, terminated, truncated, info = self.env.step(action)
-        if not np.isscalar(reward) or not np.isfinite(reward):
+            reward = float(reward)
+        if not np.isfinite(reward):
             raise ContractError(f"{self.name}: step's reward is {reward}; legal: finite numbers")
         return obs, reward, bool(terminated), bool(truncated), self._checked("step", obs, info)
 

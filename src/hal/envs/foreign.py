@@ -6,6 +6,7 @@ next episode, between infos.
 
 import signal
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from multiprocessing import parent_process
 from types import SimpleNamespace
@@ -30,9 +31,11 @@ def vectorised(
     """Return many lanes of an environment, by Gymnasium's own means."""
     if use_processes:
         gymnasium.logger.min_level = gymnasium.logger.ERROR + 1  # faults are told in one line
+        with closing(make()) as one:
+            can_share = not has_text(one.observation_space)
         return AsyncVectorEnv(
             [partial(_in_a_process, make)] * num_envs,
-            shared_memory=not has_text(make().observation_space),
+            shared_memory=can_share,
             autoreset_mode=AutoresetMode.NEXT_STEP,
         )
     return SyncVectorEnv([make] * num_envs, autoreset_mode=AutoresetMode.NEXT_STEP)

@@ -4,7 +4,6 @@ A milestone has a level: whether a predicate holds, how often something was achi
 item are held. It is signalled on every step on which its level rises.
 """
 
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +16,8 @@ Predicate = Callable[[Any, dict[str, Any], Any], bool]
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return milestones' names, or say what is wrong with them."""
+    if isinstance(names, str):
+        raise ValueError(f"milestones {names!r}; legal: a tuple of names")
     if not names:
         raise ValueError("there are no milestones; legal: one or more")
     for name in names:
@@ -37,9 +38,9 @@ class RisingMilestones(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
         self.milestones = check_names(names)
         self._before = np.zeros(len(names))
 
-    @abstractmethod
     def levels(self, obs: Any, info: dict[str, Any]) -> Sequence[float]:
         """Return the milestones' levels after a step."""
+        raise NotImplementedError
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -101,6 +102,13 @@ class InfoCounterMilestones(RisingMilestones):
         """Return the counts."""
         counts = info.get(self._key, {})
         return [counts.get(name, 0) for name in self.milestones]
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Take a step, after which info must have the counters: else they would fall and rise."""
+        obs, reward, terminated, truncated, info = super().step(action)
+        if self._key not in info:
+            raise ValueError(f"a step's info has no {self._key!r}; legal: the counters")
+        return obs, reward, terminated, truncated, info
 
 
 class InventoryMilestones(RisingMilestones):

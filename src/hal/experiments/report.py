@@ -129,8 +129,7 @@ def write_report(folder: Path) -> Path:
     used = {"hal": __version__, "Python": python_version()} | packages
     page = PAGE.substitute(
         style=STYLE,
-        versions="Written with "
-        + escape(", ".join(f"{name} {number}" for name, number in used.items())),
+        versions=escape(", ".join(f"{name} {number}" for name, number in used.items())),
         links="".join(f'<li><a href="#{n}">{escape(titles[n])}</a></li>' for n in sections),
         sections="\n".join(
             f'<section id="{name}">\n<h2>{escape(titles[name])}</h2>\n{content}\n</section>'
