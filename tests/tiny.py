@@ -1,5 +1,6 @@
 """Runs that take seconds; `python -m tests.tiny` is `hal` with experiments of such runs."""
 
+import signal
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -49,6 +50,8 @@ def shrunk(name: str, which: slice) -> Experiment:
 
 
 if __name__ == "__main__":
+    # A shell has what it runs in the background ignore Ctrl-C, tests of it among that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     BUDGETS["stick"] = TINY["steps"]
     EXPERIMENTS.update({name: shrunk(name, slice(2)) for name in EXPERIMENTS})
     # Kept as often as can be, so that whatever stops a run finds a checkpoint.
