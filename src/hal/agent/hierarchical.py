@@ -93,8 +93,9 @@ class HierarchicalAgent(BaseAgent):
         avoided = options.failed[chosen] & self.config.avoid_failed
         within = weighted_choice(beliefs.mask * self._rarity(), rng)
         anything = rng.integers(self.num_milestones, size=chosen.size)
-        best = greedy_choice(beliefs.values, beliefs.mask, avoided)
-        greedy = within if self.config.is_agnostic else best
+        greedy = within
+        if not self.config.is_agnostic:
+            greedy = greedy_choice(beliefs.values, beliefs.mask, avoided)
         options.subtask[chosen] = epsilon2_choice(
             greedy,
             within,
