@@ -135,6 +135,8 @@ def test_blocked_unlock_pickup(seed: int) -> None:
     walk = Walk("BlockedUnlockPickup", seed)
     assert not walk.face_closed_door(is_locked=True), "the ball is in the way"
     walk.take("ball")
+    walk.act(DROP)  # the door is barred again
+    walk.act(PICK_UP, "ball")
     walk.put_down()
     walk.take("key")
     walk.unlock()

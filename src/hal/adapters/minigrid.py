@@ -8,7 +8,8 @@ does nothing in these tasks.
 Milestones:
 
 key, ball, box  it was picked up
-drop            what was carried was put down: only free hands can pick up
+drop            what was carried was put down: only free hands can pick up; not beside the locked
+                door, or the quickest way would be to put back the ball that bars it
 door            a door without a lock was opened for the first time, so that opening and closing the
                 same one brings nothing
 unlock          the locked door was unlocked, which opens it too
@@ -43,6 +44,7 @@ MILESTONES = {
     **{f"DoorKey-{size}": ("key", "unlock", "goal") for size in ("5x5", "6x6", "8x8", "16x16")},
 }
 NAMES = tuple(MILESTONES)
+THINGS = ("key", "ball", "box")  # what can be carried
 NUM_ACTIONS = 6  # all but the last
 
 
@@ -83,12 +85,13 @@ class MiniGridMilestones(RisingMilestones):
         if world.step_count == 0:
             self._unopened = [cell for cell in world.grid.grid if _is("door", cell)]
         self._unopened = [door for door in self._unopened if not door.is_open]
-        num_locked = sum(door.is_locked for door in self._unopened)
+        locked = [door for door in self._unopened if door.is_locked]
+        is_barred = any(_is_beside_thing(world.grid, *door.cur_pos) for door in locked)
         level = {
-            **{kind: _is(kind, world.carrying) for kind in ("key", "ball", "box")},
-            "drop": world.carrying is None,
-            "unlock": -num_locked,
-            "door": num_locked - len(self._unopened),
+            **{kind: _is(kind, world.carrying) for kind in THINGS},
+            "drop": world.carrying is None and not is_barred,
+            "unlock": -len(locked),
+            "door": len(locked) - len(self._unopened),
             "goal": _is("goal", world.grid.get(*world.agent_pos)),
         }
         return [level[name] for name in self.milestones]
@@ -96,3 +99,8 @@ class MiniGridMilestones(RisingMilestones):
 
 def _is(kind: str, cell: Any) -> bool:
     return cell is not None and cell.type == kind
+
+
+def _is_beside_thing(grid: Any, x: int, y: int) -> bool:
+    neighbours = [grid.get(x + dx, y + dy) for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1))]
+    return any(cell is not None and cell.type in THINGS for cell in neighbours)
