@@ -59,7 +59,7 @@ class Bench:
 def run(bench: Bench, task: str, method: str, seed: int) -> None:
     """Do one run, unless it is done."""
     path = path_of(bench, task, method, seed)
-    steps = bench.steps or BUDGETS.get(task) or make_config(task, method).steps
+    steps = steps_of(bench, task)
     if path.exists() and read(path)[-1]["steps"] >= steps:
         return
     path.unlink(missing_ok=True)
@@ -80,6 +80,11 @@ def run(bench: Bench, task: str, method: str, seed: int) -> None:
             file.write(json.dumps(kept) + "\n")
 
     train(make_config(task, method, seed=seed, steps=steps), report, bench.every)
+
+
+def steps_of(bench: Bench, task: str) -> int:
+    """Return how long the runs of a task are."""
+    return bench.steps or BUDGETS.get(task) or make_config(task).steps
 
 
 def path_of(bench: Bench, task: str, method: str, seed: int) -> Path:
@@ -109,12 +114,13 @@ def reached(lines: list[dict[str, Any]], mode: str, level: float) -> dict[str, A
 def table(bench: Bench) -> str:
     """Return medians over seeds, and how many seeds got there."""
     titles = [f"{mode} >= {level:.0%}" for mode in MODES for level in LEVELS]
-    rows = [f"{'':22}" + "".join(title.center(26) for title in titles)]
-    for task in bench.tasks:
-        for method in bench.methods:
-            runs = runs_of(bench, task, method)
-            cells = [cell(runs, mode, level) for mode in MODES for level in LEVELS]
-            rows.append(f"{task + ' ' + method:22}" + "".join(text.center(26) for text in cells))
+    names = [(task, method) for task in bench.tasks for method in bench.methods]
+    width = 1 + max(len(f"{task} {method}") for task, method in names)
+    rows = ["".ljust(width) + "".join(title.center(24) for title in titles)]
+    for task, method in names:
+        runs = runs_of(bench, task, method)
+        cells = [cell(runs, mode, level) for mode in MODES for level in LEVELS]
+        rows.append(f"{task} {method}".ljust(width) + "".join(text.center(24) for text in cells))
     return "\n".join(rows)
 
 
@@ -129,15 +135,17 @@ def cell(runs: list[list[dict[str, Any]]], mode: str, level: float) -> str:
 
 
 def compare(bench: Bench) -> str:
-    """Return how `e05` differs once HAL's last run to get there is at 95%, with 95% intervals."""
+    """Return how `e05` differs, with 95% intervals.
+
+    That is once HAL's last run to get there is at 95%, or at the end.
+    """
     lines = []
     for task in bench.tasks:
         runs = {method: runs_of(bench, task, method) for method in {m for p in PAIRS for m in p}}
         hits = [line["steps"] for lines in runs["hal"] if (line := reached(lines, "e05", 0.95))]
-        if not hits:
-            continue
-        hit = max(hits) // bench.every * bench.every  # evaluations are a few steps late
-        steps = math.ceil(hit / COMPARED_EVERY) * COMPARED_EVERY
+        end = steps_of(bench, task)
+        hit = max(hits, default=end) // bench.every * bench.every  # evaluations are a bit late
+        steps = min(math.ceil(hit / COMPARED_EVERY) * COMPARED_EVERY, end)
         for better, worse in PAIRS:
             ours, theirs = (rates_at(runs[method], steps) for method in (better, worse))
             if min(len(ours), len(theirs)) < 2:

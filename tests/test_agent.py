@@ -467,12 +467,14 @@ def test_without_a_task_subtasks_are_random_within_the_mask() -> None:
     truth = np.tile([True, False, True], (3_000, 1))
     image, inventory = np.zeros((3_000, 11, 11), np.uint8), np.zeros((3_000, 12))
     obs: dict[str, np.ndarray] = {"image": image, "inventory": inventory}
-    lanes = SubtaskState.new(3_000, 3)
-    agent.choose_subtasks(
-        obs, {"affordances": truth}, lanes, np.arange(3_000), GREEDY, np.random.default_rng(0)
-    )
-    shares = np.bincount(lanes.subtask, minlength=3) / 3_000
-    np.testing.assert_allclose(shares, [0.5, 0, 0.5], atol=0.03)
+    for failed, expected in (([], [0.5, 0, 0.5]), ([0], [0, 0, 1]), ([0, 2], [0.5, 0, 0.5])):
+        lanes = SubtaskState.new(3_000, 3)
+        lanes.failed[:, failed] = True
+        agent.choose_subtasks(
+            obs, {"affordances": truth}, lanes, np.arange(3_000), GREEDY, np.random.default_rng(0)
+        )
+        shares = np.bincount(lanes.subtask, minlength=3) / 3_000
+        np.testing.assert_allclose(shares, expected, atol=0.03)
 
 
 def test_milestone_sets_and_disappearance_reach_the_agent() -> None:

@@ -91,7 +91,7 @@ class Config:
 
     # Options
     max_option_steps: int = 25  # steps until an option times out
-    avoid_failed: bool = True  # the greedy choice is not what timed out since the last milestone
+    avoid_failed: bool = True  # no choice but exploration's has timed out since a milestone
     prune_unachieved: bool = True  # the learned mask prunes what was never collected
     rarity: str = "inverse"  # weights of the mask's random choice: inverse, difference, none
 

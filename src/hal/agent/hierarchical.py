@@ -91,7 +91,10 @@ class HierarchicalAgent(BaseAgent):
         truth = info["affordances"][chosen] if "affordances" in info else None
         beliefs = Beliefs.of(self.afforded(here, truth), self.meta.values(here))
         avoided = options.failed[chosen] & self.config.avoid_failed
-        within = weighted_choice(beliefs.mask * self._rarity(), rng)
+        considered = beliefs.mask
+        if self.config.is_agnostic:  # nothing else would have it leave what it fails at
+            considered = mask_of(beliefs.mask & ~avoided, otherwise=beliefs.mask)
+        within = weighted_choice(considered * self._rarity(), rng)
         anything = rng.integers(self.num_milestones, size=chosen.size)
         greedy = within
         if not self.config.is_agnostic:

@@ -58,9 +58,9 @@ class Beliefs(NamedTuple):
         return cls(afforded, mask_of(afforded), values)
 
 
-def mask_of(afforded: np.ndarray) -> np.ndarray:
+def mask_of(afforded: np.ndarray, otherwise: np.ndarray | bool = True) -> np.ndarray:
     """Return which subtasks are considered, (batch, K) bool; never none."""
-    return np.where(afforded.any(axis=1, keepdims=True), afforded, True)
+    return np.where(afforded.any(axis=1, keepdims=True), afforded, otherwise)
 
 
 def main_milestone(milestones: np.ndarray, subtask: np.ndarray) -> np.ndarray:
