@@ -8,7 +8,12 @@ import pytest
 from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
 
-from hal.envs.milestones import InfoCounterMilestones, InventoryMilestones, MilestoneWrapper
+from hal.envs.milestones import (
+    InfoCounterMilestones,
+    InventoryMilestones,
+    MilestoneWrapper,
+    RememberedMilestones,
+)
 
 
 class Mine(gymnasium.Env[Any, Any]):
@@ -99,6 +104,16 @@ def test_predicates_signal_when_they_become_true() -> None:
     assert signals(env) == [[], ["rich"], [], [], ["poor"], [], ["rich"], [], ["poor", "skilled"]]
 
 
+def test_what_an_episode_has_had_is_remembered() -> None:
+    env = RememberedMilestones(InfoCounterMilestones(Mine(), "done"))
+    expected = [[0, 0]] * 2 + [[1, 0]] * 3 + [[1, 1]] * 5
+    for _ in range(2):
+        obs, _ = env.reset(seed=0)
+        seen = [obs] + [env.step(action)[0] for action in ACTIONS]
+        assert [obs["collected"].tolist() for obs in seen] == expected
+        assert seen[-1]["items"].tolist() == [1, 2], "the rest is as it was"
+
+
 def test_vector_environments_tell_the_milestones_of_all_lanes() -> None:
     lanes = gymnasium.vector.SyncVectorEnv([lambda: InfoCounterMilestones(Mine(), "done")] * 2)
     _, info = lanes.reset(seed=0)
@@ -114,6 +129,8 @@ def test_wrapped_environments_keep_gymnasiums_contract() -> None:
     check_env(MilestoneWrapper(Mine(), rich), skip_render_check=True)
     check_env(InfoCounterMilestones(Mine(), "done"), skip_render_check=True)
     check_env(InventoryMilestones(Mine(), "held"), skip_render_check=True)
+    remembered = RememberedMilestones(InfoCounterMilestones(Mine(), "done"))
+    check_env(remembered, skip_render_check=True)
 
 
 @pytest.mark.parametrize(
@@ -127,6 +144,10 @@ def test_wrapped_environments_keep_gymnasiums_contract() -> None:
         (lambda: InventoryMilestones(Mine(), "no"), "neither the observation nor info has 'no'"),
         (lambda: InventoryMilestones(Mine(), "items"), "'items' have no names; legal: name them"),
         (lambda: InventoryMilestones(Mine(), "items", ["a"]), "1 names for the 2 items of 'items'"),
+        (
+            lambda: RememberedMilestones(RememberedMilestones(InventoryMilestones(Mine(), "held"))),
+            "legal: a Dict without 'collected'",
+        ),
     ],
 )
 def test_what_cannot_be_milestones_is_refused(make: Any, message: str) -> None:

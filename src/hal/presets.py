@@ -93,6 +93,7 @@ FOREIGN: dict[str, Any] = {
     "context_every": 128,
     "target_every": 64,
     "controller_anneal_steps": 100_000,
+    "meta_anneal_successes": 60,
     "replay_steps": 500_000,
     "warmup_steps": 2_000,
     # Of a milestone collected a few times only, a bound to be sure of takes every failure for luck.
@@ -100,7 +101,16 @@ FOREIGN: dict[str, Any] = {
     "fnf_perc": 0.9,
 }
 ADAPTED: dict[str, dict[str, Any]] = {
-    "crafter": {"is_agnostic": True},
+    "crafter": {  # a few hundred steps a second, and 22 milestones, most of them rare
+        "is_agnostic": True,
+        "num_lanes": 16,
+        "update_every": 16,
+        "meta_every": 16,
+        "target_every": 16,
+        "context_every": 32,
+        "filter_every": 5_000,
+        "goal_anneal_events": 100,
+    },
     "crafter/pixels": {"replay_steps": 100_000, "meta_replay": 1_000, "examples": 500},
 }
 STOCHASTIC_SIGMA = 2.0  # the paper's, where items disappear

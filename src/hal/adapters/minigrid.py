@@ -1,7 +1,8 @@
 """MiniGrid's tasks with a key, a locked door and something behind it.
 
-Observation: the view and the direction. The view is turned with the agent, so the direction adds a
-compass, which tells a corridor's two ends apart. The mission is dropped: it names the colour of the
+Observation: the view, the direction, and which milestones the episode has had. The view is turned
+with the agent, so the direction adds a compass, which tells a corridor's two ends apart; it forgets
+what is behind, so without the third part agents carry things to and fro. The mission is dropped: it names the colour of the
 target, which is the only object of its type. Actions: MiniGrid's without the last, `done`, which
 does nothing in these tasks.
 
@@ -28,7 +29,7 @@ from gymnasium.utils import RecordConstructorArgs
 from gymnasium.wrappers import TransformObservation
 
 from hal.adapters import load
-from hal.envs.milestones import RisingMilestones
+from hal.envs.milestones import RememberedMilestones, RisingMilestones
 from hal.envs.options import check_choice
 
 Obs = dict[str, Any]
@@ -57,7 +58,8 @@ def make(name: str, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
     high = (codes.OBJECT_TO_IDX["goal"], len(codes.COLOR_TO_IDX) - 1, len(codes.STATE_TO_IDX) - 1)
     view = spaces.Box(0, np.tile(np.array(high, dtype=np.uint8), (7, 7, 1)), dtype=np.uint8)
     space = spaces.Dict({"image": view, "direction": spaces.Discrete(4)})
-    return MiniGridMilestones(TransformObservation(env, _without_mission, space), MILESTONES[name])
+    env = TransformObservation(env, _without_mission, space)
+    return RememberedMilestones(MiniGridMilestones(env, MILESTONES[name]))
 
 
 def _without_mission(obs: Obs) -> Obs:

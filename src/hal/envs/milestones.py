@@ -9,6 +9,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 
 Predicate = Callable[[Any, dict[str, Any], Any], bool]
@@ -146,3 +147,37 @@ class InventoryMilestones(RisingMilestones):
         if isinstance(counts, Mapping):
             return [counts.get(name, 0) for name in self.milestones]
         return list(counts)
+
+
+class RememberedMilestones(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """Adds to dictionary observations which milestones the episode has had, `obs["collected"]`.
+
+    Agents have no memory: where a view does not show what was done, they would do it again.
+
+    Args:
+        env: an environment with milestones.
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        RecordConstructorArgs.__init__(self)
+        gymnasium.Wrapper.__init__(self, env)
+        seen = env.observation_space
+        if not isinstance(seen, spaces.Dict) or "collected" in seen.spaces:
+            raise ValueError(f"observations {seen}; legal: a Dict without 'collected'")
+        size = len(env.get_wrapper_attr("milestones"))
+        self._collected = np.zeros(size, dtype=np.int8)
+        self.observation_space = spaces.Dict({**seen.spaces, "collected": spaces.MultiBinary(size)})
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode, which has had none yet."""
+        obs, info = self.env.reset(seed=seed, options=options)
+        self._collected = np.zeros_like(self._collected)
+        return {**obs, "collected": self._collected}, info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Take a step and remember what it has brought."""
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        self._collected = self._collected | info["milestones"]
+        return {**obs, "collected": self._collected}, reward, terminated, truncated, info
