@@ -1,10 +1,10 @@
 """MiniGrid's tasks with a key, a locked door and something behind it.
 
 Observation: the view, the direction, and which milestones the episode has had. The view is turned
-with the agent, so the direction adds a compass, which tells a corridor's two ends apart; it forgets
-what is behind, so without the third part agents carry things to and fro. The mission is dropped: it names the colour of the
-target, which is the only object of its type. Actions: MiniGrid's without the last, `done`, which
-does nothing in these tasks.
+with the agent, so the direction adds a compass, which tells a corridor's two ends apart. It forgets
+what is behind, so without the third part agents carry things to and fro. The mission is dropped: it
+names the colour of the target, which is the only object of its type. Actions: MiniGrid's without
+the last, `done`, which does nothing in these tasks.
 
 Milestones:
 
