@@ -77,7 +77,6 @@ PAPER: dict[str, Any] = {
     "same_lane_share": 0.0,
     "weigh_failures": False,
     "knn_n": 1_000,
-    "fnf_conf": 0.95,
     "fnf_perc": 0.9,
     "filter_every": 600,
 }
@@ -96,9 +95,6 @@ FOREIGN: dict[str, Any] = {
     "meta_anneal_successes": 60,
     "replay_steps": 500_000,
     "warmup_steps": 2_000,
-    # Of a milestone collected a few times only, a bound to be sure of takes every failure for luck.
-    "fnf_conf": 0.5,
-    "fnf_perc": 0.9,
 }
 ADAPTED: dict[str, dict[str, Any]] = {
     "crafter": {  # a few hundred steps a second, and 22 milestones, most of them rare
