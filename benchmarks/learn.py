@@ -77,7 +77,7 @@ def run(bench: Bench, task: str, method: str, seed: int) -> None:
             metrics["e0"] = success_rate("e0", agent)
         kept = metrics if is_last else {k: v for k, v in metrics.items() if k.count("/") < 2}
         with path.open("a") as file:
-            file.write(json.dumps(kept) + "\n")
+            file.write(json.dumps({name: round(value, 4) for name, value in kept.items()}) + "\n")
 
     train(make_config(task, method, seed=seed, steps=steps), report, bench.every)
 
