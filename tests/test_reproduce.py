@@ -58,7 +58,7 @@ def checkpoints(out: Path) -> set[Path]:
 
 def wait_for_progress(out: Path, process: "subprocess.Popen[str]") -> None:
     """Wait until some run is further than all were."""
-    before, deadline = checkpoints(out), time.monotonic() + 120
+    before, deadline = checkpoints(out), time.monotonic() + 300
     while not checkpoints(out) - before:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
