@@ -91,7 +91,7 @@ class Config:
 
     # Options
     max_option_steps: int = 25  # steps until an option times out
-    avoid_failed: bool = True  # no choice but exploration's has timed out since a milestone
+    avoid_failed: bool = True  # what timed out since a milestone is only chosen to explore
     prune_unachieved: bool = True  # the learned mask prunes what was never collected
     rarity: str = "inverse"  # weights of the mask's random choice: inverse, difference, none
 

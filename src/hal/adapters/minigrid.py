@@ -88,10 +88,10 @@ class MiniGridMilestones(RisingMilestones):
             self._unopened = [cell for cell in world.grid.grid if _is("door", cell)]
         self._unopened = [door for door in self._unopened if not door.is_open]
         locked = [door for door in self._unopened if door.is_locked]
-        is_barred = any(_is_beside_thing(world.grid, *door.cur_pos) for door in locked)
+        is_free = world.carrying is None
         level = {
             **{kind: _is(kind, world.carrying) for kind in THINGS},
-            "drop": world.carrying is None and not is_barred,
+            "drop": is_free and not any(_is_barred(door, world.grid) for door in locked),
             "unlock": -len(locked),
             "door": len(locked) - len(self._unopened),
             "goal": _is("goal", world.grid.get(*world.agent_pos)),
@@ -103,6 +103,7 @@ def _is(kind: str, cell: Any) -> bool:
     return cell is not None and cell.type == kind
 
 
-def _is_beside_thing(grid: Any, x: int, y: int) -> bool:
-    neighbours = [grid.get(x + dx, y + dy) for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1))]
-    return any(cell is not None and cell.type in THINGS for cell in neighbours)
+def _is_barred(door: Any, grid: Any) -> bool:
+    x, y = door.cur_pos
+    beside = [grid.get(x + dx, y + dy) for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1))]
+    return any(_is(kind, cell) for kind in THINGS for cell in beside)
