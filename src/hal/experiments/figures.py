@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
+from PIL import Image
 
 from hal import plot
 from hal.envs.options import Options
@@ -75,7 +76,16 @@ def draw_figures(experiment: str, results: Results, folder: Path) -> list[Path]:
                 metadata = {"CreationDate": None} if suffix == ".pdf" else None
                 with all_or_nothing(files[-1]) as part:
                     figure.savefig(part, format=suffix[1:], dpi=200, metadata=metadata)
+                    if suffix == ".png":
+                        _shrink(part)
     return files
+
+
+def _shrink(png: Path) -> None:
+    """Keep 256 colours of a picture, a third of its bytes: reports are kept with the code."""
+    with Image.open(png) as picture:
+        small = picture.convert("RGB").quantize(256)
+    small.save(png, format="PNG", optimize=True)
 
 
 def draw_grid(
