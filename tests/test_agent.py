@@ -477,6 +477,33 @@ def test_without_a_task_subtasks_are_random_within_the_mask() -> None:
         np.testing.assert_allclose(shares, expected, atol=0.03)
 
 
+@pytest.mark.parametrize(("explore_rare", "expected"), [(False, 1 / 3), (True, 10 / 12)])
+def test_exploration_among_all_may_prefer_the_rare(explore_rare: bool, expected: float) -> None:
+    agent, _ = tiny_agent(explore_rare=explore_rare)
+    agent.replay.events.counts[:] = [9, 9, 0]
+    lanes = SubtaskState.new(3_000, 3)
+    image, inventory = np.zeros((3_000, 11, 11), np.uint8), np.zeros((3_000, 12))
+    among_all = Exploration(controller=0.0, meta=1.0, mask=0.0)
+    agent.choose_subtasks(
+        {"image": image, "inventory": inventory},
+        {},
+        lanes,
+        np.arange(3_000),
+        among_all,
+        np.random.default_rng(0),
+    )
+    assert (lanes.subtask == 2).mean() == pytest.approx(expected, abs=0.03)
+
+
+def test_choices_get_greedier_by_successes_or_by_steps() -> None:
+    by_successes = make_config("stick", controller_anneal_steps=1_000)
+    assert by_successes.exploration(10**6, 10).mask == pytest.approx(0.8)
+    assert by_successes.exploration(0, 310).mask == pytest.approx(0.0)
+    by_steps = replace(by_successes, meta_anneal_successes=0)
+    assert by_steps.exploration(500, 0).mask == pytest.approx(0.4)
+    assert by_steps.exploration(1_000, 0) == by_successes.exploration(1_000, 310)
+
+
 def test_milestone_sets_and_disappearance_reach_the_agent() -> None:
     config = make_config("stick", "hal", **TINY, milestones=("log", "stick"), disappear_rate=0.2)
     lines: list[dict[str, Any]] = []

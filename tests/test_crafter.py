@@ -118,11 +118,12 @@ def test_achievements_are_signalled_each_time() -> None:
     ]:
         if cell:
             world[front] = cell
-        _, reward, *_, info = env.step(ACTIONS[action])
-        assert info["milestones"].tolist() == [name == expected for name in names], action
         is_first = expected is not None and expected not in seen
-        assert reward == pytest.approx(float(is_first)), action
+        obs, reward, *_, info = env.step(ACTIONS[action])
+        assert info["milestones"].tolist() == [name == expected for name in names], action
         seen.add(expected)
+        assert obs["collected"].tolist() == [name in seen for name in names]
+        assert reward == pytest.approx(float(is_first)), action
 
 
 def test_waking_up_is_signalled() -> None:
@@ -196,9 +197,13 @@ def test_the_view_shows_what_the_picture_shows() -> None:
     game._world.add(plant)
     obs, *_ = env.step(ACTIONS["move_right"])
     assert [NAMES[code] for code in obs["image"][3, 4:6]] == ["player-right", "plant"]
+    assert NAMES[obs["front"]] == "plant"
     plant.grown = 300
     obs, *_ = env.step(ACTIONS["noop"])
-    assert NAMES[obs["image"][3, 5]] == "plant-ripe"
+    assert NAMES[obs["image"][3, 5]] == NAMES[obs["front"]] == "plant-ripe"
+    game._world[x, y - 1] = "table"
+    obs, *_ = env.step(ACTIONS["move_up"])
+    assert NAMES[obs["front"]] == "table"
     game._world.add(package.objects.Arrow(game._world, (x - 2, y), (0, -1)))
     obs, *_ = env.step(ACTIONS["noop"])
     assert NAMES[obs["image"][2, 2]] == "arrow-up"

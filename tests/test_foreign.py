@@ -85,6 +85,19 @@ def test_without_a_task_training_is_agnostic() -> None:
     assert episodes.covered[:, 1].mean() > 0.8
 
 
+def test_without_a_task_training_may_be_for_the_reward() -> None:
+    task = "tests.corridor:make_taskless"
+    with pytest.raises(ValueError, match="--meta-anneal-successes 0 to learn for its reward"):
+        hal.train(small(task, meta_waits=False))
+    for_reward = small(task, meta_waits=False, meta_anneal_successes=0, steps=3_000)
+    policy = hal.train(for_reward)
+    assert evaluate(policy, num_episodes=20).covered.mean(axis=0).tolist() == [1.0, 1.0]
+    env = make_checked(task, horizon=50)
+    obs, _ = env.reset(seed=0)
+    values = dict(zip(policy.milestones, policy.q_subtasks(obs), strict=True))
+    assert values["key"] > 0.5, "it brings nothing itself, but leads to the door's reward"
+
+
 def test_policy_takes_the_environments_own_observations() -> None:
     policy = hal.train(small(VECTOR, steps=400))
     env = make_checked(VECTOR, horizon=50)

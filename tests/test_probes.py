@@ -1,6 +1,7 @@
 """Learners on probes small enough that their values are known."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ def learned_values(controller: Controller, replay: Replay, num_updates: int) -> 
     for i in range(num_updates):
         controller.update(
             replay,
-            lambda windows: subtask_lessons(windows, use_hindsight=False, penalty=0.0),
+            lambda windows: subtask_lessons(windows, replace(config, use_hindsight=False)),
             i,
         )
     with torch.no_grad():
@@ -100,6 +101,27 @@ def test_controller_bootstraps_at_cuts_and_not_at_milestones(double_q: bool) -> 
     # Staying costs one discount; the last state's milestone is worth 1 and no more.
     expected = np.array([[0.9**3, 0.9**2], [0.9**2, 0.9], [0.9, 1.0]])
     np.testing.assert_allclose(values, expected, atol=0.06)
+
+
+def test_lessons_reward_what_was_pursued_and_punish_what_was_not() -> None:
+    config = probe_config(step_penalty=0.25, stray_penalty=0.5)
+    replay = Replay(3, 1, ENCODER, 2, np.random.default_rng(0))
+    for milestone in (NONE, 1, 0):
+        replay.add(
+            states([1]),
+            subtask=np.array([0]),
+            milestone=np.array([milestone]),
+            end=np.array([CONTINUES if milestone == NONE else ENDS]),
+            is_valid=np.array([True]),
+        )
+    replay.mark(np.array([0]), np.array([0]), np.array([1]))
+    replay.hindsight[2] = 0
+    windows = replay.draw_windows(1, length=2, event_share=0.0)
+    pursued, in_hindsight = subtask_lessons(windows, config)
+    np.testing.assert_allclose(pursued.reward, [[-0.25, -0.75]])
+    np.testing.assert_allclose(in_hindsight.reward, [[-0.25, 0.75]])
+    assert in_hindsight.where.all()
+    assert len(subtask_lessons(windows, replace(config, use_hindsight=False))) == 1
 
 
 def test_n_step_returns_of_the_first_step_learn_the_same_order() -> None:

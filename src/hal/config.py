@@ -42,10 +42,18 @@ SHARES = (
     "meta_discount",
     "trace",
     "step_penalty",
+    "stray_penalty",
     "aff_threshold",
     "disappear_rate",
 )
-FROM_ZERO = ("goal_anneal_events", "seed", "weight_decay", "warmup_steps", "first_successes")
+FROM_ZERO = (
+    "goal_anneal_events",
+    "seed",
+    "weight_decay",
+    "warmup_steps",
+    "first_successes",
+    "meta_anneal_successes",
+)
 INSIDE = ("fnf_conf", "fnf_perc")  # a bound that covers nothing or everything is none
 
 
@@ -94,6 +102,7 @@ class Config:
     avoid_failed: bool = True  # what timed out since a milestone is only chosen to explore
     prune_unachieved: bool = True  # the learned mask prunes what was never collected
     rarity: str = "inverse"  # weights of the mask's random choice: inverse, difference, none
+    explore_rare: bool = False  # the random choice among all has these weights too
 
     # Exploration, from the first to the second value
     controller_epsilon: tuple[float, float] = (0.5, 0.05)  # random actions
@@ -103,7 +112,7 @@ class Config:
     controller_anneal_steps: int = 300_000  # environment steps from first to second
     goal_anneal_events: int = 0  # of a milestone, until actions towards it are as random as others
     first_successes: int = 10  # successes before the choice of subtasks gets greedier
-    meta_anneal_successes: int = 300  # further successes until it is as greedy as it gets
+    meta_anneal_successes: int = 300  # further ones until it is greediest; 0: by steps, as actions
 
     # Replay
     replay_steps: int = 1_024_000  # environment steps kept
@@ -139,6 +148,7 @@ class Config:
     flat_discount: float = 0.97  # of the flat baseline, whose episodes are longer than options
     trace: float = 0.9  # lambda of the returns
     step_penalty: float = 0.0  # of the milestone reward, per step
+    stray_penalty: float = 0.0  # of the milestone reward, for a milestone that was not pursued
     average_actions: bool = True  # evaluation acts by the target network, an average of the past
     double_q: bool = False  # the network picks the next action, its target judges it
 
@@ -215,6 +225,12 @@ class Config:
         """Return what it is made with to judge or watch an agent: the game to its full length."""
         return replace(self.env_options(), max_steps=None, reward="sparse")
 
+    @property
+    def waits_for_success(self) -> bool:
+        """Whether the choice of subtasks gets greedier with successes, not with steps."""
+        by_steps = self.is_agnostic or self.meta_anneal_successes == 0 or self.anneal_share > 0
+        return not by_steps
+
     def is_due(self, every: int, num_vector_steps: int) -> bool:
         """Tell whether so many environment steps have passed, to a step of all lanes."""
         return num_vector_steps % max(every // self.num_lanes, 1) == 0
@@ -235,11 +251,11 @@ class Config:
     def exploration(self, num_steps: int, num_successes: int) -> Exploration:
         """Return the shares of random choices after so many steps and successes."""
         by_steps = num_steps / self.controller_anneal_steps
-        by_successes = max(num_successes - self.first_successes, 0) / self.meta_anneal_successes
         if self.anneal_share > 0:
-            by_steps = by_successes = num_steps / self.steps / self.anneal_share
-        elif self.is_agnostic:
-            by_successes = by_steps
+            by_steps = num_steps / self.steps / self.anneal_share
+        by_successes = by_steps
+        if self.waits_for_success:
+            by_successes = max(num_successes - self.first_successes, 0) / self.meta_anneal_successes
         return Exploration(
             between(self.controller_epsilon, by_steps),
             between(self.meta_epsilon, by_successes),

@@ -98,7 +98,13 @@ FOREIGN: dict[str, Any] = {
 }
 ADAPTED: dict[str, dict[str, Any]] = {
     "crafter": {  # a few hundred steps a second, and 22 milestones, most of them rare
-        "is_agnostic": True,
+        "meta_waits": False,  # what it has of a task is its reward, for firsts
+        "meta_anneal_successes": 0,
+        "mask_epsilon": (0.8, 0.2),
+        "explore_rare": True,
+        "stray_penalty": 0.1,
+        "fnf_conf": 0.5,
+        "fnf_perc": 0.9,
         "num_lanes": 16,
         "update_every": 16,
         "meta_every": 16,

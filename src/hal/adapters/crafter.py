@@ -22,7 +22,7 @@ from gymnasium import spaces
 from numpy.typing import ArrayLike
 
 from hal.adapters import load
-from hal.envs.milestones import InfoCounterMilestones
+from hal.envs.milestones import InfoCounterMilestones, RememberedMilestones
 from hal.envs.options import check_choice
 
 NAMES = ("symbolic", "pixels")
@@ -41,8 +41,10 @@ SPRITES = (
 def make(name: str, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
     """Return Crafter with one of the two kinds of observations."""
     check_choice("kind of Crafter", name, NAMES)
-    env = CrafterEnv(is_symbolic=name == "symbolic", render_mode=render_mode)
-    return Achievements(env, "achievements", env.achievements)
+    is_symbolic = name == "symbolic"
+    env = CrafterEnv(is_symbolic, render_mode)
+    achieved = Achievements(env, "achievements", env.achievements)
+    return RememberedMilestones(achieved) if is_symbolic else achieved
 
 
 def score(success_rates: ArrayLike) -> float:
@@ -94,6 +96,7 @@ class CrafterEnv(gymnasium.Env[Any, Any]):
         most = max(item["max"] for item in crafter.constants.items.values())
         symbols: dict[str, spaces.Space[Any]] = {
             "image": spaces.Box(0, len(self._codes), VIEW[::-1], np.uint8),
+            "front": spaces.Discrete(1 + len(self._codes)),
             "inventory": spaces.Box(0, most, (len(crafter.constants.items),), np.int32),
             "daylight": spaces.Box(0, 1, (1,), np.float32),
         }
@@ -138,7 +141,10 @@ class CrafterEnv(gymnasium.Env[Any, Any]):
         game = self._game
         inventory = np.array(list(game._player.inventory.values()), dtype=np.int32)
         daylight = np.array([game._world.daylight], dtype=np.float32)
-        return {"image": self._view(), "inventory": inventory, "daylight": daylight}
+        view = self._view()
+        x, y = game._player.facing
+        front = np.int64(view[VIEW[1] // 2 + y, VIEW[0] // 2 + x])
+        return {"image": view, "front": front, "inventory": inventory, "daylight": daylight}
 
     def _view(self) -> np.ndarray:
         world = self._game._world

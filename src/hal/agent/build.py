@@ -46,9 +46,11 @@ def make_agent(config: Config, env: Lanes, background: np.ndarray) -> Agent:
     action_space = env.single_action_space
     assert isinstance(action_space, spaces.Discrete)
     final = NONE if env.final_milestone is None else env.milestones.index(env.final_milestone)
-    if final == NONE and not (config.is_agnostic or config.is_flat):
+    needs_success = config.meta_waits or config.waits_for_success
+    if final == NONE and needs_success and not (config.is_agnostic or config.is_flat):
         what = f"{config.task} has no final milestone, so {config.method} has no task"
-        raise ValueError(f"{what}; legal: --is-agnostic")
+        for_reward = "--no-meta-waits --meta-anneal-successes 0 to learn for its reward"
+        raise ValueError(f"{what}; legal: --is-agnostic, or {for_reward}")
     kind = RainbowAgent if config.is_flat else HierarchicalAgent
     columns = env.columns if isinstance(env, ForeignLanes) else range(len(env.milestones))
     num_actions, first_action = int(action_space.n), int(action_space.start)

@@ -25,14 +25,16 @@ class Lesson(NamedTuple):
 Teach = Callable[[Windows], list[Lesson]]
 
 
-def subtask_lessons(windows: Windows, use_hindsight: bool, penalty: float) -> list[Lesson]:
+def subtask_lessons(windows: Windows, config: Config) -> list[Lesson]:
     """Return the lesson of what each step pursued, and in hindsight of what it led to."""
 
     def lesson(where: np.ndarray, goal: np.ndarray) -> Lesson:
+        is_stray = (windows.milestone != goal) & (windows.milestone != NONE)
+        penalty = config.step_penalty + config.stray_penalty * is_stray
         return Lesson(where, goal, (windows.milestone == goal) - penalty)
 
     lessons = [lesson(windows.is_valid, windows.subtask)]
-    if use_hindsight:
+    if config.use_hindsight:
         is_other = (windows.hindsight != NONE) & (windows.hindsight != windows.subtask)
         lessons.append(lesson(windows.is_valid & is_other, windows.hindsight))
     return lessons

@@ -95,7 +95,10 @@ class HierarchicalAgent(BaseAgent):
         if self.config.is_agnostic:  # nothing else would have it leave what it fails at
             considered = mask_of(beliefs.mask & ~avoided, otherwise=beliefs.mask)
         within = weighted_choice(considered * self._rarity(), rng)
-        anything = rng.integers(self.num_milestones, size=chosen.size)
+        if self.config.explore_rare:
+            anything = weighted_choice(np.tile(self._rarity(), (chosen.size, 1)), rng)
+        else:
+            anything = rng.integers(self.num_milestones, size=chosen.size)
         greedy = within
         if not self.config.is_agnostic:
             greedy = greedy_choice(beliefs.values, beliefs.mask, avoided)
@@ -240,7 +243,7 @@ class HierarchicalAgent(BaseAgent):
             self.affordances.update(self.replay, self.num_steps, self.tally)
 
     def _teach(self, windows: Windows) -> list[Lesson]:
-        return subtask_lessons(windows, self.config.use_hindsight, self.config.step_penalty)
+        return subtask_lessons(windows, self.config)
 
     # --- keeping ----------------------------------------------------------------------------
 
