@@ -24,7 +24,7 @@ bench-learn: .venv/.installed
 	$(BIN)/python -m benchmarks.learn
 
 bench-others: .venv/.installed-crafter,minigrid
-	$(BIN)/python -m benchmarks.learn --out results/others --steps 400000 --every 25000 \
+	$(BIN)/python -m benchmarks.learn --out results/others --steps 300000 --every 25000 \
 		--episodes 100 --seeds 0 1 2 --methods hal hr+her rainbow \
 		--tasks minigrid/BlockedUnlockPickup minigrid/KeyCorridorS3R3
 	$(BIN)/python -m benchmarks.crafter

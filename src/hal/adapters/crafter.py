@@ -3,9 +3,10 @@
 An agent that is told of achievements has external knowledge, as Crafter's scoreboard calls it.
 
 `pixels` is Crafter's picture, 64 x 64. `symbolic` says what that shows: the cells around the
-player, each by what is on top (creatures and plants hide the ground), the inventory and the
-daylight. It is easier to read than the picture: no darkness or noise hides anything at night or in
-sleep.
+player, each by what is on top (creatures and plants hide the ground), the one in front again, the
+inventory and the daylight. It is easier to read than the picture: no darkness or noise hides
+anything at night or in sleep. And it says which achievements the episode has had, as Crafter's
+reward is for first times.
 
 The same seed is the same episode, of both and in every process. Crafter by itself is not
 reproducible: a chunk's creatures, one of which may vanish, are in an order of their addresses in
@@ -137,7 +138,7 @@ class CrafterEnv(gymnasium.Env[Any, Any]):
         world.random = generator
         return picture
 
-    def _symbols(self) -> dict[str, np.ndarray]:
+    def _symbols(self) -> dict[str, Any]:
         game = self._game
         inventory = np.array(list(game._player.inventory.values()), dtype=np.int32)
         daylight = np.array([game._world.daylight], dtype=np.float32)
