@@ -9,10 +9,12 @@ both at the end.
 
 import json
 import math
+import os
+import threading
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -167,11 +169,24 @@ def rates_at(runs: list[list[dict[str, Any]]], steps: float) -> list[float]:
     return [later[0] for later in rates if later]
 
 
+def end_with_parent() -> None:
+    """Have this process end when its parent does, however that ends."""
+    parent = parent_process()
+    assert parent is not None
+
+    def end() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=end, daemon=True).start()
+
+
 def main(bench: Bench) -> None:
     """Run what is missing, then print the table."""
     bench.out.mkdir(parents=True, exist_ok=True)
     jobs = [(t, m, s) for s in bench.seeds for t in bench.tasks for m in bench.methods]
-    with ProcessPoolExecutor(bench.jobs, mp_context=get_context("spawn")) as pool:
+    spawned = get_context("spawn")
+    with ProcessPoolExecutor(bench.jobs, spawned, initializer=end_with_parent) as pool:
         futures = [pool.submit(run, bench, *job) for job in jobs]
         for job, future in zip(jobs, futures, strict=True):
             future.result()
