@@ -97,8 +97,8 @@ FOREIGN: dict[str, Any] = {
     "warmup_steps": 2_000,
 }
 ADAPTED: dict[str, dict[str, Any]] = {
-    # Most tries at what comes last fail at first: a mask that prunes at every doubt prunes it. And a
-    # handful of subtasks do the task: going round in circles should cost.
+    # Most tries at what comes last fail at first: a mask that prunes at every doubt prunes it.
+    # And a handful of subtasks do the task: going round in circles should cost.
     "minigrid": {"aff_threshold": 0.2, "meta_discount": 0.8},
     "crafter": {  # a few hundred steps a second, and 22 milestones, most of them rare
         "meta_waits": False,  # what it has of a task is its reward, for firsts
