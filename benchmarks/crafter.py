@@ -1,4 +1,4 @@
-"""Crafter's score of HAL without a task, over all episodes of 1M steps: `make bench-others`.
+"""Crafter's score of HAL, over all episodes of 1M steps of training: `make bench-others`.
 
 Published figures are of agents that see pixels (or are people) and are not told of achievements;
 ours sees symbols and is told, which counts as external knowledge on Crafter's scoreboard.

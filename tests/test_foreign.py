@@ -85,9 +85,13 @@ def test_without_a_task_training_is_agnostic() -> None:
     assert episodes.covered[:, 1].mean() > 0.8
 
 
-def test_without_a_task_training_may_be_for_the_reward() -> None:
+def test_without_a_task_training_may_be_for_the_reward(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     task = "tests.corridor:make_taskless"
-    with pytest.raises(ValueError, match="--meta-anneal-successes 0 to learn for its reward"):
+    assert check_env(task, 500, seed=0)
+    assert "--meta-anneal-successes 0 to learn for the reward" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="--meta-anneal-successes 0 to learn for the reward"):
         hal.train(small(task, meta_waits=False))
     for_reward = small(task, meta_waits=False, meta_anneal_successes=0, steps=3_000)
     policy = hal.train(for_reward)

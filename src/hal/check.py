@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from hal.agent.embedding import THERMOMETER
+from hal.config import WITHOUT_TASK
 from hal.errors import ContractError
 from hal.make import Lanes, make_lanes
 from hal.observations import Obs, Part, parts_of
@@ -137,7 +138,7 @@ def _advice(
         yield f"note: {trial.num_crowded} steps collected several milestones; an option then counts"
         yield "  as having got what it pursued, or else the last of them"
     if env.final_milestone is None:
-        yield "note: there is no final milestone: train with --is-agnostic, or name one"
+        yield f"note: there is no final milestone: name one, or train with {WITHOUT_TASK}"
     if np.isfinite(trial.best_end) and trial.best_end <= 0:
         yield f"change: the final milestone came with a reward of {trial.best_end:g} at best;"
         yield "  agents look for positive rewards, make it one"

@@ -66,6 +66,8 @@ class Exploration:
     mask: float  # subtasks, within the mask
 
 
+# How to train where there is no final milestone.
+WITHOUT_TASK = "--is-agnostic, or --no-meta-waits --meta-anneal-successes 0 to learn for the reward"
 GREEDY = Exploration(controller=0.0, meta=0.0, mask=0.0)
 
 

@@ -9,7 +9,7 @@ from hal.agent.embedding import BagEncoder
 from hal.agent.hierarchical import HierarchicalAgent
 from hal.agent.rainbow import RainbowAgent
 from hal.agent.replay import NONE
-from hal.config import Config
+from hal.config import WITHOUT_TASK, Config
 from hal.envs.foreign import ForeignLanes
 from hal.make import Lanes
 from hal.observations import Cells, Obs, Part, parts_of
@@ -49,8 +49,7 @@ def make_agent(config: Config, env: Lanes, background: np.ndarray) -> Agent:
     needs_success = config.meta_waits or config.waits_for_success
     if final == NONE and needs_success and not (config.is_agnostic or config.is_flat):
         what = f"{config.task} has no final milestone, so {config.method} has no task"
-        for_reward = "--no-meta-waits --meta-anneal-successes 0 to learn for its reward"
-        raise ValueError(f"{what}; legal: --is-agnostic, or {for_reward}")
+        raise ValueError(f"{what}; legal: {WITHOUT_TASK}")
     kind = RainbowAgent if config.is_flat else HierarchicalAgent
     columns = env.columns if isinstance(env, ForeignLanes) else range(len(env.milestones))
     num_actions, first_action = int(action_space.n), int(action_space.start)
