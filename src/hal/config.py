@@ -228,7 +228,7 @@ class Config:
         return replace(self.env_options(), max_steps=None, reward="sparse")
 
     @property
-    def waits_for_success(self) -> bool:
+    def anneals_by_success(self) -> bool:
         """Whether the choice of subtasks gets greedier with successes, not with steps."""
         by_steps = self.is_agnostic or self.meta_anneal_successes == 0 or self.anneal_share > 0
         return not by_steps
@@ -256,7 +256,7 @@ class Config:
         if self.anneal_share > 0:
             by_steps = num_steps / self.steps / self.anneal_share
         by_successes = by_steps
-        if self.waits_for_success:
+        if self.anneals_by_success:
             by_successes = max(num_successes - self.first_successes, 0) / self.meta_anneal_successes
         return Exploration(
             between(self.controller_epsilon, by_steps),

@@ -46,7 +46,7 @@ def make_agent(config: Config, env: Lanes, background: np.ndarray) -> Agent:
     action_space = env.single_action_space
     assert isinstance(action_space, spaces.Discrete)
     final = NONE if env.final_milestone is None else env.milestones.index(env.final_milestone)
-    needs_success = config.meta_waits or config.waits_for_success
+    needs_success = config.meta_waits or config.anneals_by_success
     if final == NONE and needs_success and not (config.is_agnostic or config.is_flat):
         what = f"{config.task} has no final milestone, so {config.method} has no task"
         raise ValueError(f"{what}; legal: {WITHOUT_TASK}")
