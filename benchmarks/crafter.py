@@ -92,10 +92,12 @@ def lines_of(bench: Bench) -> Iterator[dict[str, Any]]:
             }
 
 
-def table(line: dict[str, Any]) -> str:
+def table(bench: Bench, line: dict[str, Any]) -> str:
     """Return a run's last line beside the published scores."""
     rows = [f"{name:28}{rate:8.1%}" for name, rate in line["rates"].items()]
-    rows += ["", f"{'score, this run':28}{line['score']:7.1f}%", "published, from pixels:"]
+    ours = f"{bench.method}, {bench.env}"
+    rows += ["", f"{ours:28}{line['score']:7.1f}%  told of achievements: external knowledge"]
+    rows += ["", "published, from pixels, not told of achievements:"]
     rows += [f"  {name:26}{value:7.1f}%" for name, value in PUBLISHED.items()]
     return "\n".join(rows)
 
@@ -114,8 +116,8 @@ def main(bench: Bench) -> None:
             f"{line['steps']:,} steps, {line['cpu_seconds']:,.0f} s: {line['score']:.1f}%",
             flush=True,
         )
-    (bench.out / f"{name}.txt").write_text(table(line) + "\n")
-    print(table(line))
+    (bench.out / f"{name}.txt").write_text(table(bench, line) + "\n")
+    print(table(bench, line))
 
 
 if __name__ == "__main__":
