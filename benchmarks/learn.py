@@ -133,7 +133,7 @@ def cell(runs: list[list[dict[str, Any]]], mode: str, level: float) -> str:
         return f"0/{len(runs)}"
     seconds = float(np.median([hit["cpu_seconds"] for hit in hits]))
     steps = float(np.median([hit["steps"] for hit in hits]))
-    return f"{seconds:.0f} s, {steps / 1e6:.2f}M, {len(hits)}/{len(runs)}"
+    return f"{seconds:.0f} s, {steps / 1e6:.3f}M, {len(hits)}/{len(runs)}"
 
 
 def compare(bench: Bench) -> str:
