@@ -94,9 +94,10 @@ class HierarchicalAgent(BaseAgent):
         considered = beliefs.mask
         if self.config.is_agnostic:  # nothing else would have it leave what it fails at
             considered = mask_of(beliefs.mask & ~avoided, otherwise=beliefs.mask)
-        within = weighted_choice(considered * self._rarity(), rng)
+        rarity = self._rarity()
+        within = weighted_choice(considered * rarity, rng)
         if self.config.explore_rare:
-            anything = weighted_choice(np.tile(self._rarity(), (chosen.size, 1)), rng)
+            anything = weighted_choice(np.tile(rarity, (chosen.size, 1)), rng)
         else:
             anything = rng.integers(self.num_milestones, size=chosen.size)
         greedy = within
