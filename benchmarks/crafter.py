@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import tyro
 
-from hal.adapters.crafter import score
-from hal.presets import make_config
-from hal.training import Training
+from hal.envs.external.adapters.crafter import score
+from hal.config.presets import make_config
+from hal.runs.training import Training
 
 PUBLISHED = {  # percent
     "random": 1.6,

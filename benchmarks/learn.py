@@ -22,12 +22,12 @@ import numpy as np
 import tyro
 
 from hal.agent.build import Agent
-from hal.config import GREEDY, Exploration
-from hal.evaluation import evaluate
+from hal.config.settings import GREEDY, Exploration
+from hal.runs.evaluation import evaluate
 from hal.experiments.stats import contrast
 from hal.files import file_name
-from hal.presets import make_config
-from hal.training import train
+from hal.config.presets import make_config
+from hal.runs.training import train
 
 MODES = {"e05": Exploration(controller=0.05, meta=0.05, mask=0.0), "e0": GREEDY}
 LEVELS = (0.8, 0.95)

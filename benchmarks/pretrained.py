@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-from hal.checkpoint import CONFIG, PRETRAINED, load, load_weights, save_weights
+from hal.runs.checkpoint import CONFIG, PRETRAINED, load, load_weights, save_weights
 from hal.files import write_text
-from hal.presets import make_config
-from hal.run import EVALUATION, Keeping, evaluate_policy, run_training
+from hal.config.presets import make_config
+from hal.runs.lifecycle import EVALUATION, Keeping, evaluate_policy, run_training
 
 # As narrow as each task allows: with all layers of 64, iron is learned much later.
 SMALL: dict[str, dict[str, Any]] = {

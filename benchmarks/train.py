@@ -11,9 +11,9 @@ import torch
 import tyro
 
 from hal.agent.build import background_of, make_agent
-from hal.agent.hierarchical import HierarchicalAgent
-from hal.envs import GridVectorEnv
-from hal.presets import make_config
+from hal.agent.hal import HierarchicalAgent
+from hal.envs.grid.vector import GridVectorEnv
+from hal.config.presets import make_config
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import numpy as np
 from gymnasium import spaces
 
-from hal.observations import Part, parts_of
+from hal.envs.observations import Part, parts_of
 
 
 def grid_parts(view: tuple[int, int], num_codes: int, num_counts: int) -> tuple[Part, ...]:

@@ -6,10 +6,10 @@ one liberty is that states which moves alone lead to, there and back, count as o
 
 import numpy as np
 
-from hal.envs import crafting, treasure
-from hal.envs.jit import kernel
-from hal.envs.rules import CRAFTING_CODE, GAMES, MOVES, NONE
-from hal.envs.state import LANE, SIZE, GridState, Lane
+from hal.envs.grid import crafting, treasure
+from hal.envs.grid.jit import kernel
+from hal.envs.grid.rules import CRAFTING_CODE, GAMES, MOVES, NONE
+from hal.envs.grid.state import LANE, SIZE, GridState, Lane
 
 NUM_MOVES = len(MOVES)
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hal.checkpoint import load_config
-from hal.log import read_metrics
+from hal.runs.checkpoint import load_config
+from hal.agent.metrics import read_metrics
 from tests.corridor import SMALL
 from tests.test_foreign import run_main
 

@@ -5,9 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from hal.envs import treasure
-from hal.envs.affordances import afford_crafting, afford_treasure
-from hal.envs.rules import (
+from hal.envs.grid import treasure
+from hal.envs.grid.affordances import afford_crafting, afford_treasure
+from hal.envs.grid.rules import (
     CRAFTING,
     CRAFTING_CODE,
     NUM_PRODUCTIONS,
@@ -15,7 +15,7 @@ from hal.envs.rules import (
     TREASURE_CODE,
     Game,
 )
-from hal.envs.state import GridState, Lane, new_state, seed_lane
+from hal.envs.grid.state import GridState, Lane, new_state, seed_lane
 from tests.search import reached_milestones
 from tests.worlds import crafting_world, milestone_mask, random_small_world
 

@@ -9,26 +9,26 @@ import pytest
 import torch
 from torch import nn
 
-from hal.agent.bags import bag_sum
+from hal.agent.networks.bags import bag_sum
 from hal.agent.build import background_of, make_agent
-from hal.agent.embedding import BagEncoder
-from hal.agent.examples import Examples
-from hal.agent.hierarchical import HierarchicalAgent
-from hal.agent.meta_replay import MetaReplay
-from hal.agent.networks import Target
-from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Replay, mark_options
-from hal.agent.subtasks import (
+from hal.agent.networks.embedding import BagEncoder
+from hal.agent.replay.examples import Examples
+from hal.agent.hal import HierarchicalAgent
+from hal.agent.replay.transitions import MetaReplay
+from hal.agent.networks.encoder import Target
+from hal.agent.replay.steps import CONTINUES, CUT, ENDS, NONE, Replay, mark_options
+from hal.agent.options import (
     SubtaskState,
     epsilon2_choice,
     greedy_choice,
     main_milestone,
     weighted_choice,
 )
-from hal.config import GREEDY, Config, Exploration
-from hal.envs import GridVectorEnv
-from hal.evaluation import evaluate
-from hal.presets import METHODS, make_config
-from hal.training import train
+from hal.config.settings import GREEDY, Config, Exploration
+from hal.envs.grid.vector import GridVectorEnv
+from hal.runs.evaluation import evaluate
+from hal.config.presets import METHODS, make_config
+from hal.runs.training import train
 from tests.parts import grid_parts
 
 CPU = torch.device("cpu")

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from hal.agent.build import Agent
-from hal.checkpoint import CONFIG, WEIGHTS, load_agent, load_config, save_agent, save_config
-from hal.envs import GridVectorEnv
-from hal.evaluation import evaluate
-from hal.presets import METHODS, make_config
-from hal.training import train
+from hal.runs.checkpoint import CONFIG, WEIGHTS, load_agent, load_config, save_agent, save_config
+from hal.envs.grid.vector import GridVectorEnv
+from hal.runs.evaluation import evaluate
+from hal.config.presets import METHODS, make_config
+from hal.runs.training import train
 
 TINY: dict[str, Any] = {
     "num_lanes": 16,

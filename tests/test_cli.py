@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from hal.envs.rules import CRAFTING, TREASURE
-from hal.envs.single import GridEnv
-from hal.envs.window import Window
-from hal.play import key_help, key_table, play_by_hand, play_in_window
-from hal.presets import METHODS
+from hal.envs.grid.rules import CRAFTING, TREASURE
+from hal.envs.grid.single import GridEnv
+from hal.pictures.window import Window
+from hal.viewer.play import key_help, key_table, play_by_hand, play_in_window
+from hal.config.presets import METHODS
 
 HAL = str(Path(sys.executable).parent / "hal")
 

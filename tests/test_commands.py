@@ -17,9 +17,9 @@ import pytest
 from PIL import Image
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from hal.cli import main
-from hal.config import Config
-from hal.log import read_metrics
+from hal.cli.entry import main
+from hal.config.settings import Config
+from hal.agent.metrics import read_metrics
 
 HAL = str(Path(sys.executable).parent / "hal")
 SMALL = ["--num-lanes", "32", "--replay-steps", "4000", "--width", "16", "--meta-width", "16"]
@@ -168,7 +168,7 @@ def test_options_mean_what_they_mean_in_python(
     monkeypatch: pytest.MonkeyPatch, words: str, expected: dict[str, Any]
 ) -> None:
     made: list[Config] = []
-    monkeypatch.setattr("hal.run.run_training", lambda config, *_: made.append(config))
+    monkeypatch.setattr("hal.runs.lifecycle.run_training", lambda config, *_: made.append(config))
     monkeypatch.setattr(sys, "argv", ["hal", "train", *words.split()])
     main()
     for name, value in expected.items():

@@ -9,9 +9,9 @@ import pytest
 from gymnasium import spaces
 
 from hal.errors import ContractError, FailedError
-from hal.make import make_lanes
-from hal.run import Keeping, run_training
-from hal.training import Training
+from hal.runs.lanes import make_lanes
+from hal.runs.lifecycle import Keeping, run_training
+from hal.runs.training import Training
 from tests.corridor import PIXELS, VECTOR, Corridor, small
 
 

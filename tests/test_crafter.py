@@ -12,7 +12,7 @@ import pytest
 from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
 
-from hal.adapters import crafter
+from hal.envs.external.adapters import crafter
 
 package = pytest.importorskip("crafter")
 

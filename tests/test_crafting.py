@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from hal.envs import crafting
-from hal.envs.rules import CRAFTING, NONE
-from hal.envs.state import LANE, new_state, seed_lane
+from hal.envs.grid import crafting
+from hal.envs.grid.rules import CRAFTING, NONE
+from hal.envs.grid.state import LANE, new_state, seed_lane
 from tests.worlds import crafting_world, front_tile, inventory_of
 
 Held = dict[str, int]

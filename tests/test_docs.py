@@ -8,8 +8,8 @@ import gymnasium
 import pytest
 
 import hal
-from hal.config import Config
-from hal.presets import PAPER
+from hal.config.settings import Config
+from hal.config.presets import PAPER
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])

@@ -14,11 +14,11 @@ from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from PIL import Image
 
-from hal.envs.options import Options
+from hal.envs.grid.settings import Options
 from hal.experiments.figures import FIGURES, LABELS, draw_figures, rate_of, series_of
 from hal.experiments.results import Results, RunResult
 from hal.experiments.suite import EXPERIMENTS, SWEEPS, Variant
-from hal.plot import COLOURS, STYLE
+from hal.experiments.plot import COLOURS, STYLE
 
 NUM_LINES = 20
 UNMASKED = ("hr", "hr+her", "rainbow")

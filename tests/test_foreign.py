@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import hal
-from hal.check import check_env
-from hal.checkpoint import load
-from hal.cli import main
-from hal.evaluation import evaluate
-from hal.make import find_make, make_checked, names_of_adapters
-from hal.presets import METHODS
-from hal.run import Keeping, resume_training, run_training
-from hal.training import Training
+from hal.runs.check import check_env
+from hal.runs.checkpoint import load
+from hal.cli.entry import main
+from hal.runs.evaluation import evaluate
+from hal.runs.lanes import find_make, make_checked, names_of_adapters
+from hal.config.presets import METHODS
+from hal.runs.lifecycle import Keeping, resume_training, run_training
+from hal.runs.training import Training
 from tests.corridor import PARTS, PIXELS, SMALL, VECTOR, Corridor, small
 from tests.test_contract import Broken
 
@@ -154,8 +154,8 @@ def test_a_stopped_run_is_resumed_and_finished(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     code = f"""
 import signal, os
-from hal.run import run_training, Keeping
-from hal.training import Training
+from hal.runs.lifecycle import run_training, Keeping
+from hal.runs.training import Training
 from tests.corridor import small
 from pathlib import Path
 step = Training.step

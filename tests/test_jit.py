@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-import hal.envs.jit
-from hal.envs.jit import KERNEL_MODULES, announced
+import hal.envs.grid.jit
+from hal.envs.grid.jit import KERNEL_MODULES, announced
 
-FOLDER = Path(hal.envs.jit.__file__).parent
+FOLDER = Path(hal.envs.grid.jit.__file__).parent
 
 
 def test_every_module_that_kernels_depend_on_is_part_of_the_caches_name() -> None:
@@ -43,7 +43,7 @@ def test_a_changed_table_changes_the_cache(tmp_path: Path) -> None:
 def test_a_long_first_call_is_announced(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hal.envs.jit, "_MOMENT", 0.05)
+    monkeypatch.setattr(hal.envs.grid.jit, "_MOMENT", 0.05)
     with announced():
         pass
     time.sleep(0.1)
@@ -56,7 +56,7 @@ def test_a_long_first_call_is_announced(
 def test_kernels_work_where_nothing_can_be_cached(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.touch()
-    command = "from hal.envs.rng import draw, seed_words; print(draw(seed_words(1, 0), 10))"
+    command = "from hal.envs.grid.rng import draw, seed_words; print(draw(seed_words(1, 0), 10))"
     run = subprocess.run(
         [sys.executable, "-c", command],
         env={**os.environ, "NUMBA_CACHE_DIR": str(blocked)},

@@ -9,13 +9,13 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 import hal
-from hal.envs import GridVectorEnv
-from hal.envs.foreign import ForeignLanes, NextStep
-from hal.envs.milestones import MilestoneWrapper
+from hal.envs.grid.vector import GridVectorEnv
+from hal.envs.external.lanes import ForeignLanes, NextStep
+from hal.envs.external.milestones import MilestoneWrapper
 from hal.errors import ContractError
-from hal.evaluation import evaluate
-from hal.make import make_lanes
-from hal.training import Training
+from hal.runs.evaluation import evaluate
+from hal.runs.lanes import make_lanes
+from hal.runs.training import Training
 from tests.corridor import LENGTH, PARTS, Corridor, small
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hal.log import EpisodeStats, Tally, succeeded, tally_mask
+from hal.agent.metrics import EpisodeStats, Tally, succeeded, tally_mask
 
 
 def step(

@@ -13,7 +13,7 @@ from hal.agent.losses import (
     tolerance_bound,
     triplet_loss,
 )
-from hal.agent.replay import CONTINUES, CUT, ENDS
+from hal.agent.replay.steps import CONTINUES, CUT, ENDS
 
 
 def brute_force_return(

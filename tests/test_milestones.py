@@ -8,7 +8,7 @@ import pytest
 from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
 
-from hal.envs.milestones import (
+from hal.envs.external.milestones import (
     InfoCounterMilestones,
     InventoryMilestones,
     MilestoneWrapper,

@@ -11,7 +11,7 @@ import pytest
 from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
 
-from hal.adapters import minigrid
+from hal.envs.external.adapters import minigrid
 
 pytest.importorskip("minigrid")
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 from gymnasium import spaces
 
-from hal.agent.convolution import PlaneEncoder
-from hal.agent.embedding import BagEncoder
-from hal.observations import Cells, Obs, batch_size, flat, parts_of, scaled
+from hal.agent.networks.convolution import PlaneEncoder
+from hal.agent.networks.embedding import BagEncoder
+from hal.envs.observations import Cells, Obs, batch_size, flat, parts_of, scaled
 
 CPU = torch.device("cpu")
 SPACES: dict[str, tuple[spaces.Space[Any], dict[str, tuple[str, tuple[int, ...]]]]] = {

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import hal
-from hal.envs.rules import CRAFTING
-from hal.envs.single import GridEnv
-from hal.envs.vector import GridVectorEnv
+from hal.envs.grid.rules import CRAFTING
+from hal.envs.grid.single import GridEnv
+from hal.envs.grid.vector import GridVectorEnv
 
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"task": "gold"}, r"unknown task 'gold'; legal tasks: log, wood.*treasure, green_door"),

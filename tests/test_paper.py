@@ -8,12 +8,12 @@ import torch
 
 from hal.agent.base import EnvFacts
 from hal.agent.controller import Controller, Lesson
-from hal.agent.convolution import HeadsQ, PlaneEncoder
-from hal.agent.meta import MetaController
-from hal.agent.networks import Context, DuelingValues
-from hal.agent.priorities import Priorities
-from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Replay, Windows
-from hal.presets import METHODS, make_config
+from hal.agent.networks.convolution import HeadsQ, PlaneEncoder
+from hal.agent.meta_controller import MetaController
+from hal.agent.networks.encoder import Context, DuelingValues
+from hal.agent.replay.priorities import Priorities
+from hal.agent.replay.steps import CONTINUES, CUT, ENDS, NONE, Replay, Windows
+from hal.config.presets import METHODS, make_config
 from tests.parts import grid_parts
 
 CPU = torch.device("cpu")

@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.table import Table
 
 from hal import plot, runs
-from hal.checkpoint import save_config
-from hal.log import read_metrics
-from hal.plot import mean_curve, plot_runs, plot_text, read_groups
-from hal.presets import METHODS, make_config
-from hal.runs import find_runs, runs_table, state_of
+from hal.runs.checkpoint import save_config
+from hal.agent.metrics import read_metrics
+from hal.experiments.plot import mean_curve, plot_runs, plot_text, read_groups
+from hal.config.presets import METHODS, make_config
+from hal.runs.listing import find_runs, runs_table, state_of
 
 Lines = list[dict[str, Any]]
 

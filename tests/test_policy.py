@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import hal
-from hal.agent.hierarchical import HierarchicalAgent
-from hal.checkpoint import PRETRAINED
-from hal.policy import Policy
-from hal.watch import env_of, episode
+from hal.agent.hal import HierarchicalAgent
+from hal.runs.checkpoint import PRETRAINED
+from hal.runs.policy import Policy
+from hal.viewer.watch import env_of, episode
 
 TINY: dict[str, Any] = {
     "num_lanes": 16,

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import torch
 
-from hal.agent.affordance import Affordances
+from hal.agent.affordances import Affordances
 from hal.agent.base import EnvFacts
 from hal.agent.controller import Controller, subtask_lessons
-from hal.agent.embedding import BagEncoder
-from hal.agent.meta import MetaController
-from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Replay
-from hal.config import Config
-from hal.log import Tally
-from hal.observations import Obs
-from hal.presets import make_config
+from hal.agent.networks.embedding import BagEncoder
+from hal.agent.meta_controller import MetaController
+from hal.agent.replay.steps import CONTINUES, CUT, ENDS, NONE, Replay
+from hal.config.settings import Config
+from hal.agent.metrics import Tally
+from hal.envs.observations import Obs
+from hal.config.presets import make_config
 from tests.parts import grid_parts
 
 CPU = torch.device("cpu")

@@ -7,11 +7,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hal.envs.lanes import afford
-from hal.envs.rules import CRAFTING, TREASURE, Game
-from hal.envs.scripted import actions_for
-from hal.envs.single import GridEnv
-from hal.envs.state import Lane
+from hal.envs.grid.lanes import afford
+from hal.envs.grid.rules import CRAFTING, TREASURE, Game
+from hal.envs.grid.scripted import actions_for
+from hal.envs.grid.single import GridEnv
+from hal.envs.grid.state import Lane
 
 MADE_FROM = {  # the recipes, written down again: what a milestone takes and gives
     "log": {"log": 1},

@@ -14,13 +14,13 @@ import pygame
 import pytest
 from PIL import Image
 
-from hal.envs.render import ACCENT, BANNER, BAR, PRUNED_BAR, Frame, draw, draw_view, to_text
-from hal.envs.rules import CRAFTING, FLOOR, GAMES, TREASURE, WALL, Game
-from hal.envs.single import GridEnv
-from hal.envs.text import AGENT_SYMBOLS, CELLS
-from hal.envs.tiles import agent_image, item_image, tile_image
-from hal.envs.vector import GridVectorEnv
-from hal.envs.window import Window
+from hal.pictures.render import ACCENT, BANNER, BAR, PRUNED_BAR, Frame, draw, draw_view, to_text
+from hal.envs.grid.rules import CRAFTING, FLOOR, GAMES, TREASURE, WALL, Game
+from hal.envs.grid.single import GridEnv
+from hal.pictures.text import AGENT_SYMBOLS, CELLS
+from hal.pictures.tiles import agent_image, item_image, tile_image
+from hal.envs.grid.vector import GridVectorEnv
+from hal.pictures.window import Window
 
 TILE = 40
 VALUES = np.array([0.1, 0.5, -0.3, 0.2, 0.0, 0.3, 0.9, 0.4, -0.1, 0.25, 0.15, 0.35, 0.05])
@@ -413,5 +413,5 @@ def test_the_window_keeps_the_rate(window: Window) -> None:
 
 
 def test_pygame_is_not_loaded_before_a_window_is_made() -> None:
-    code = "import sys, hal.envs.render, hal.envs.window; sys.exit('pygame' in sys.modules)"
+    code = "import sys, hal.pictures.render, hal.pictures.window; sys.exit('pygame' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

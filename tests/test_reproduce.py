@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from hal.checkpoint import checkpoints_of
-from hal.cli import main
+from hal.runs.checkpoint import checkpoints_of
+from hal.cli.entry import main
 from hal.experiments.figures import FIGURES
 from hal.experiments.reproduce import plan_of, reproduce
 from hal.experiments.results import read_results
 from hal.experiments.suite import BUDGETS, EXPERIMENTS
-from hal.run import Keeping, resume_training
+from hal.runs.lifecycle import Keeping, resume_training
 from tests.tiny import TINY, shrunk
 
 EXPERIMENT = "components"

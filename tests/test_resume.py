@@ -16,19 +16,19 @@ import numpy as np
 import pytest
 from safetensors.torch import load_file
 
-from hal.checkpoint import (
+from hal.runs.checkpoint import (
     CHECKPOINTS,
     checkpoints_of,
     load_checkpoint,
     save_checkpoint,
 )
-from hal.cli import main
+from hal.cli.entry import main
 from hal.errors import DamagedError
-from hal.log import read_metrics
-from hal.presets import METHODS, make_config
-from hal.run import _load_newest
-from hal.snapshot import Parts, gather
-from hal.training import Training
+from hal.agent.metrics import read_metrics
+from hal.config.presets import METHODS, make_config
+from hal.runs.lifecycle import _load_newest
+from hal.runs.snapshot import Parts, gather
+from hal.runs.training import Training
 from tests.tiny import TINY
 
 HAL = str(Path(sys.executable).parent / "hal")

@@ -1,7 +1,7 @@
 import numpy as np
 from scipy.stats import chisquare
 
-from hal.envs.rng import draw, seed_words
+from hal.envs.grid.rng import draw, seed_words
 
 
 def test_gives_the_published_sequence() -> None:

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hal.envs.frame import Scene, to_png
-from hal.envs.render import ACCENT, BANNER, GREEN, HIGHLIGHT, PANEL, RED, draw
-from hal.envs.rules import CRAFTING
-from hal.envs.text import to_text
+from hal.pictures.frame import Scene, to_png
+from hal.pictures.render import ACCENT, BANNER, GREEN, HIGHLIGHT, PANEL, RED, draw
+from hal.envs.grid.rules import CRAFTING
+from hal.pictures.text import to_text
 from tests.test_render import make_frame, redness
 
 NAMES = ("key", "door", "goal")

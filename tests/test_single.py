@@ -4,8 +4,8 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import hal
-from hal.envs.scripted import play_episode
-from hal.envs.single import GridEnv
+from hal.envs.grid.scripted import play_episode
+from hal.envs.grid.single import GridEnv
 
 
 @pytest.mark.parametrize("env_id", hal.ENV_IDS)

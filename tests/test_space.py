@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from hal.envs import crafting
-from hal.envs.rules import BACKWARD, FORWARD, TURN_LEFT, TURN_RIGHT, WALL
-from hal.envs.space import flood, view
-from hal.envs.state import SIZE, new_state
+from hal.envs.grid import crafting
+from hal.envs.grid.rules import BACKWARD, FORWARD, TURN_LEFT, TURN_RIGHT, WALL
+from hal.envs.grid.geometry import flood, view
+from hal.envs.grid.state import SIZE, new_state
 from tests.worlds import crafting_world
 
 

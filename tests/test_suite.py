@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from hal.config import CHOICES
+from hal.config.settings import CHOICES
 from hal.experiments.costs import Costs, time_left
 from hal.experiments.results import RunResult, averages, finals, read_results, write_results
 from hal.experiments.schedule import run_all
 from hal.experiments.suite import EXPERIMENTS, digest, milestones_left, specs_of
-from hal.presets import make_config
+from hal.config.presets import make_config
 
 
 @pytest.mark.parametrize("preset", CHOICES["preset"])

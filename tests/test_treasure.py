@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from hal.envs import treasure
-from hal.envs.affordances import afford_treasure
-from hal.envs.rules import NONE, TREASURE, TREASURE_CODE
-from hal.envs.state import GridState, Lane, new_state, seed_lane
+from hal.envs.grid import treasure
+from hal.envs.grid.affordances import afford_treasure
+from hal.envs.grid.rules import NONE, TREASURE, TREASURE_CODE
+from hal.envs.grid.state import GridState, Lane, new_state, seed_lane
 from tests.search import reached_milestones
 from tests.worlds import milestone_mask
 

@@ -12,7 +12,7 @@ import pytest
 from examples import beliefs, tea
 from gymnasium.utils.env_checker import check_env
 
-from hal.cli import main
+from hal.cli.entry import main
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "tutorial.md").read_text()

@@ -12,7 +12,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import hal
-from hal.envs.vector import GridVectorEnv
+from hal.envs.grid.vector import GridVectorEnv
 
 MODES = [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP]
 TASKS = ["treasure", "diamond"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hal
-from hal.envs.scripted import actions_for
+from hal.envs.grid.scripted import actions_for
 
 assert hal.ENV_IDS
 

@@ -12,17 +12,17 @@ from gymnasium.vector import SyncVectorEnv, VectorEnv
 from PIL import Image
 
 from hal.agent.build import background_of, make_agent
-from hal.commands import watch
-from hal.envs.frame import Scene, Shown
-from hal.envs.render import PANEL, draw
-from hal.envs.text import to_text
+from hal.cli.commands import watch
+from hal.pictures.frame import Scene, Shown
+from hal.pictures.render import PANEL, draw
+from hal.pictures.text import to_text
 from hal.errors import ContractError
-from hal.make import make_lanes
-from hal.play import show_episode
-from hal.policy import Policy
-from hal.presets import make_config
-from hal.training import train
-from hal.watch import ForeignEnv, env_of, episode
+from hal.runs.lanes import make_lanes
+from hal.viewer.play import show_episode
+from hal.runs.policy import Policy
+from hal.config.presets import make_config
+from hal.runs.training import train
+from hal.viewer.watch import ForeignEnv, env_of, episode
 
 LENGTH, FIRST_ACTION = 6, 5
 COLLECTED = {2: "key", 4: "door", 6: "goal"}  # by step
@@ -230,7 +230,7 @@ def test_the_environment_is_closed(
 ) -> None:
     closed = []
     monkeypatch.setattr(Toy, "close", lambda env, **_: closed.append(env))
-    monkeypatch.setattr("hal.checkpoint.load_by_name", lambda run: untrained("Toy"))
+    monkeypatch.setattr("hal.runs.checkpoint.load_by_name", lambda run: untrained("Toy"))
     watch("toy", gif=tmp_path / "toy.gif", seed=0)
     assert len(closed) == 1
     assert f"took {LENGTH} steps" in capsys.readouterr().out

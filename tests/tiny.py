@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import hal.run
-from hal.cli import main
+import hal.runs.lifecycle
+from hal.cli.entry import main
 from hal.experiments.suite import BUDGETS, EXPERIMENTS, Experiment
 
 TINY: dict[str, Any] = {
@@ -55,5 +55,5 @@ if __name__ == "__main__":
     BUDGETS["stick"] = TINY["steps"]
     EXPERIMENTS.update({name: shrunk(name, slice(2)) for name in EXPERIMENTS})
     # Kept as often as can be, so that whatever stops a run finds a checkpoint.
-    hal.run.Keeping = partial(hal.run.Keeping, checkpoint_seconds=0.3)  # type: ignore[assignment,misc]
+    hal.runs.lifecycle.Keeping = partial(hal.runs.lifecycle.Keeping, checkpoint_seconds=0.3)  # type: ignore[assignment,misc]
     main()

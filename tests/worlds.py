@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from hal.envs.rules import CRAFTING, WALL, Game
-from hal.envs.state import GridState, new_state
+from hal.envs.grid.rules import CRAFTING, WALL, Game
+from hal.envs.grid.state import GridState, new_state
 
 SYMBOLS = {
     " ": "floor",

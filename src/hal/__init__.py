@@ -3,15 +3,17 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from hal.envs import ENV_IDS, GridEnv, GridVectorEnv
+from hal.envs.grid import ENV_IDS
 
 if TYPE_CHECKING:
-    from hal.checkpoint import load, load_pretrained
-    from hal.config import Config
-    from hal.evaluation import evaluate
-    from hal.policy import Policy
-    from hal.presets import make_config
-    from hal.training import train
+    from hal.config.presets import make_config
+    from hal.config.settings import Config
+    from hal.envs.grid.single import GridEnv
+    from hal.envs.grid.vector import GridVectorEnv
+    from hal.runs.checkpoint import load, load_pretrained
+    from hal.runs.evaluation import evaluate
+    from hal.runs.policy import Policy
+    from hal.runs.training import train
 
 __version__ = "0.1.0"
 __all__ = [
@@ -27,15 +29,17 @@ __all__ = [
     "make_config",
     "train",
 ]
-# Found on demand: who only wants the environments need not wait for torch.
+# Found on demand: who only wants the environments need not wait for torch, nor others for numba.
 _LAZY = {
-    "Config": "hal.config",
-    "Policy": "hal.policy",
-    "evaluate": "hal.evaluation",
-    "load": "hal.checkpoint",
-    "load_pretrained": "hal.checkpoint",
-    "make_config": "hal.presets",
-    "train": "hal.training",
+    "Config": "hal.config.settings",
+    "GridEnv": "hal.envs.grid.single",
+    "GridVectorEnv": "hal.envs.grid.vector",
+    "Policy": "hal.runs.policy",
+    "evaluate": "hal.runs.evaluation",
+    "load": "hal.runs.checkpoint",
+    "load_pretrained": "hal.runs.checkpoint",
+    "make_config": "hal.config.presets",
+    "train": "hal.runs.training",
 }
 
 

@@ -4,20 +4,21 @@ import numpy as np
 from gymnasium import spaces
 
 from hal.agent.base import EnvFacts
-from hal.agent.convolution import PlaneEncoder
-from hal.agent.embedding import BagEncoder
-from hal.agent.hierarchical import HierarchicalAgent
+from hal.agent.hal import HierarchicalAgent
+from hal.agent.networks.cells import Cells
+from hal.agent.networks.convolution import PlaneEncoder
+from hal.agent.networks.embedding import BagEncoder
+from hal.agent.networks.encoder import Encoder
+from hal.agent.options import NONE
+from hal.agent.protocol import Agent
 from hal.agent.rainbow import RainbowAgent
-from hal.agent.replay import NONE
-from hal.config import WITHOUT_TASK, Config
-from hal.envs.foreign import ForeignLanes
-from hal.make import Lanes
-from hal.observations import Cells, Obs, Part, parts_of
+from hal.config.presets import WITHOUT_TASK
+from hal.config.settings import Config
+from hal.envs.lanes import Lanes
+from hal.envs.observations import Obs, Part, parts_of
 
 GB = 10**9
 MOST_BYTES = 8 * GB  # of observations that an agent keeps
-
-Agent = HierarchicalAgent | RainbowAgent
 
 
 def background_of(env: Lanes, obs: Obs) -> np.ndarray:
@@ -25,33 +26,46 @@ def background_of(env: Lanes, obs: Obs) -> np.ndarray:
     return Cells(parts_of(env.single_observation_space)).background(obs)
 
 
-def check_memory(config: Config, parts: tuple[Part, ...], num_milestones: int) -> None:
-    """Refuse to keep more observations than a machine has room for; pictures are large."""
-    bytes_each = sum(part.size * part.dtype.itemsize for part in parts)
-    num_kept = config.replay_steps
-    if not config.is_flat:
-        num_kept += 2 * config.meta_replay + 2 * config.examples * num_milestones
-    total = num_kept * bytes_each
-    if total > MOST_BYTES:
-        what = f"{num_kept:,} observations of {bytes_each:,} bytes are {total / GB:.0f} GB"
-        fields = "replay_steps, meta_replay and examples"
-        raise ValueError(f"{what}; legal: up to {MOST_BYTES // GB} GB, by smaller {fields}")
+def make_encoder(torso: str, parts: tuple[Part, ...], background: np.ndarray) -> Encoder:
+    """Return the encoder of a kind of networks."""
+    if torso == "convolution":
+        return PlaneEncoder(parts, background)
+    return BagEncoder(parts, background)
 
 
 def make_agent(config: Config, env: Lanes, background: np.ndarray) -> Agent:
     """Return a new agent for an environment in which most cells have the background's codes."""
     parts = parts_of(env.single_observation_space)
     check_memory(config, parts, len(env.milestones))
-    kind_of_encoder = {"embedding": BagEncoder, "convolution": PlaneEncoder}[config.torso]
-    action_space = env.single_action_space
-    assert isinstance(action_space, spaces.Discrete)
-    final = NONE if env.final_milestone is None else env.milestones.index(env.final_milestone)
-    needs_success = config.meta_waits or config.anneals_by_success
-    if final == NONE and needs_success and not (config.is_agnostic or config.is_flat):
+    facts = facts_of(env)
+    needs_success = config.meta.waits or config.anneals_by_success
+    has_choice = not (config.options.is_agnostic or config.options.is_flat)
+    if facts.final == NONE and needs_success and has_choice:
         what = f"{config.task} has no final milestone, so {config.method} has no task"
         raise ValueError(f"{what}; legal: {WITHOUT_TASK}")
-    kind = RainbowAgent if config.is_flat else HierarchicalAgent
-    columns = env.columns if isinstance(env, ForeignLanes) else range(len(env.milestones))
-    num_actions, first_action = int(action_space.n), int(action_space.start)
-    facts = EnvFacts(num_actions, env.milestones, final, tuple(columns), first_action)
-    return kind(config, kind_of_encoder(parts, background), facts)
+    encoder = make_encoder(config.networks.torso, parts, background)
+    kind = RainbowAgent if config.options.is_flat else HierarchicalAgent
+    return kind(config, encoder, facts)
+
+
+def facts_of(env: Lanes) -> EnvFacts:
+    """Return what an agent knows of an environment."""
+    actions = env.single_action_space
+    assert isinstance(actions, spaces.Discrete)
+    final = NONE if env.final_milestone is None else env.milestones.index(env.final_milestone)
+    return EnvFacts(int(actions.n), env.milestones, final, env.columns, int(actions.start))
+
+
+def check_memory(config: Config, parts: tuple[Part, ...], num_milestones: int) -> None:
+    """Refuse to keep more observations than a machine has room for; pictures are large."""
+    bytes_each = sum(part.size * part.dtype.itemsize for part in parts)
+    num_kept = config.replay.capacity
+    if not config.options.is_flat:
+        num_kept += 2 * config.meta.capacity
+    if config.has_mask:
+        num_kept += 2 * config.affordances.examples * num_milestones
+    total = num_kept * bytes_each
+    if total > MOST_BYTES:
+        what = f"{num_kept:,} observations of {bytes_each:,} bytes are {total / GB:.0f} GB"
+        fields = "replay.capacity, meta.capacity and affordances.examples"
+        raise ValueError(f"{what}; legal: up to {MOST_BYTES // GB} GB, by smaller {fields}")

@@ -8,10 +8,13 @@ import torch
 from torch import Tensor
 
 from hal.agent.losses import lambda_returns, q_loss
-from hal.agent.networks import Encoder, Learner, Target
-from hal.agent.replay import CONTINUES, CUT, NONE, Replay, Windows
-from hal.config import Config
-from hal.observations import Obs, pick
+from hal.agent.networks.encoder import Encoder
+from hal.agent.networks.learning import Learner, Target
+from hal.agent.options import NONE
+from hal.agent.replay.steps import CONTINUES, CUT, ENDS, Windows
+from hal.agent.schedules import Progress
+from hal.config.settings import ControllerSettings, NetworkSettings
+from hal.envs.observations import Obs, pick
 
 
 class Lesson(NamedTuple):
@@ -25,16 +28,16 @@ class Lesson(NamedTuple):
 Teach = Callable[[Windows], list[Lesson]]
 
 
-def subtask_lessons(windows: Windows, config: Config) -> list[Lesson]:
+def subtask_lessons(windows: Windows, settings: ControllerSettings) -> list[Lesson]:
     """Return the lesson of what each step pursued, and in hindsight of what it led to."""
 
     def lesson(where: np.ndarray, goal: np.ndarray) -> Lesson:
         is_stray = (windows.milestone != goal) & (windows.milestone != NONE)
-        penalty = config.step_penalty + config.stray_penalty * is_stray
+        penalty = settings.step_penalty + settings.stray_penalty * is_stray
         return Lesson(where, goal, (windows.milestone == goal) - penalty)
 
     lessons = [lesson(windows.is_valid, windows.subtask)]
-    if config.use_hindsight:
+    if settings.use_hindsight:
         is_other = (windows.hindsight != NONE) & (windows.hindsight != windows.subtask)
         lessons.append(lesson(windows.is_valid & is_other, windows.hindsight))
     return lessons
@@ -47,26 +50,29 @@ class Controller:
 
     def __init__(
         self,
-        config: Config,
+        settings: ControllerSettings,
+        networks: NetworkSettings,
         encoder: Encoder,
-        num_goals: int,
-        num_actions: int,
+        sizes: tuple[int, int],
         discount: float,
         device: torch.device,
     ) -> None:
-        self.config = config
+        self.settings = settings
         self.encoder = encoder
         self.device = device
-        self.num_actions = num_actions
+        num_goals, self.num_actions = sizes
         self.discount = discount
-        network = encoder.goal_values(config.width, num_goals, num_actions)
-        self.learner = Learner(network.to(device), config, config.learning_rate)
-        every = max(config.target_every // config.update_every, 1)
-        self.target = Target(self.learner.network, config.target_rate, every)
+        network = encoder.goal_values(settings.hidden_size, num_goals, self.num_actions)
+        self.learner = Learner(network.to(device), networks, settings.learning_rate)
+        self.target = Target(self.learner.network, networks, settings.every)
 
-    def acting(self, is_averaged: bool) -> torch.nn.Module:
-        """Return the network that acts: the target, an average of the past, or the present one."""
-        return self.target.network if is_averaged else self.learner.network
+    @property
+    def judged(self) -> torch.nn.Module:
+        """The network that acts in evaluations: the target, an average of the past, or the present.
+
+        Training acts by the present one.
+        """
+        return self.target.network if self.settings.average_actions else self.learner.network
 
     @torch.no_grad()
     def act(
@@ -75,27 +81,22 @@ class Controller:
         goals: np.ndarray,
         epsilon: float | np.ndarray,
         rng: np.random.Generator,
-        is_averaged: bool = False,
+        is_judged: bool = False,
     ) -> np.ndarray:
-        """Return actions for these goals, epsilon-greedily; by the target network if averaged."""
-        network = self.acting(is_averaged)
+        """Return actions for these goals, epsilon-greedily; by the judged network if it is."""
+        network = self.judged if is_judged else self.learner.network
         features = self.encoder(obs, self.device)
         values = network(features, torch.from_numpy(goals).to(self.device))
         greedy = values.argmax(dim=1).cpu().numpy()
         anything = rng.integers(self.num_actions, size=greedy.size)
         return np.where(rng.random(greedy.size) < epsilon, anything, greedy)
 
-    def update(self, replay: Replay, teach: Teach, num_steps: int) -> dict[str, float]:
-        """Train once, on windows that are drawn by priority or around milestones."""
-        config = self.config
-        if config.prioritised:
-            beta = config.beta(num_steps)
-            windows = replay.draw_prioritised(config.batch_windows, beta)
-        else:
-            windows = replay.draw_windows(config.batch_windows, config.window, config.event_share)
-        lessons = teach(windows)
+    def update(
+        self, windows: Windows, lessons: list[Lesson], progress: Progress
+    ) -> tuple[dict[str, float], np.ndarray]:
+        """Train once (Eq. 1); return metrics and the largest error in each window, (batch,)."""
         # With n-step returns, only a window's first step has n steps ahead.
-        is_trained = np.arange(config.window) < config.trained_steps
+        is_trained = np.arange(windows.action.shape[1]) < self.settings.trained_steps
         places = [np.nonzero(lesson.where & is_trained) for lesson in lessons]
         row, step = (np.concatenate(part) for part in zip(*places, strict=True))
         goal = np.concatenate([one.goal[at] for one, at in zip(lessons, places, strict=True)])
@@ -105,13 +106,11 @@ class Controller:
         chosen = values.gather(1, action[:, None])[:, 0]
         weight = torch.from_numpy(windows.weight[row]).to(self.device)
         loss = q_loss(chosen, returns, weight)
-        norm = self.learner.descend(loss, num_steps)
+        norm = self.learner.descend(loss, progress)
         self.target.follow(self.learner.network)
-        if replay.priorities is not None:
-            errors = np.zeros(len(windows.slots))
-            np.maximum.at(errors, row, (chosen.detach() - returns).abs().cpu().numpy())
-            replay.priorities.update(windows.slots, errors)
-        return {"loss/controller": loss.item(), "gradient/controller": norm}
+        errors = np.zeros(len(windows.slots))
+        np.maximum.at(errors, row, (chosen.detach() - returns).abs().cpu().numpy())
+        return {"loss/controller": loss.item(), "gradient/controller": norm}, errors
 
     @torch.no_grad()
     def _returns(
@@ -121,12 +120,14 @@ class Controller:
         places: list[tuple[np.ndarray, ...]],
     ) -> np.ndarray:
         """Return what each lesson's trained steps were worth, (all of them,)."""
-        needed = [np.nonzero(_bootstraps(windows, lesson, self.config.trace)) for lesson in lessons]
+        needed = [
+            np.nonzero(_bootstraps(windows, lesson, self.settings.td_lambda)) for lesson in lessons
+        ]
         row, step = (np.concatenate(part) for part in zip(*needed, strict=True))
         goal = np.concatenate([one.goal[at] for one, at in zip(lessons, needed, strict=True)])
         ahead = self._values(self.target.network, windows, row, step + 1, goal)
         judge = ahead
-        if self.config.double_q:
+        if self.settings.double_q:
             judge = self._values(self.learner.network, windows, row, step + 1, goal)
         values = ahead.gather(1, judge.argmax(dim=1, keepdim=True))[:, 0].cpu().numpy()
         returns = []
@@ -134,7 +135,12 @@ class Controller:
             next_value = np.zeros(lesson.goal.shape)
             next_value[at], values = np.split(values, [at[0].size])
             found = lambda_returns(
-                lesson.reward, windows.end, next_value, self.discount, self.config.trace
+                lesson.reward,
+                windows.end == CONTINUES,
+                windows.end != ENDS,
+                next_value,
+                self.discount,
+                self.settings.td_lambda,
             )
             returns.append(found[trained].astype(np.float32))
         return np.concatenate(returns)
@@ -152,9 +158,9 @@ class Controller:
         return values
 
 
-def _bootstraps(windows: Windows, lesson: Lesson, trace: float) -> np.ndarray:
+def _bootstraps(windows: Windows, lesson: Lesson, td_lambda: float) -> np.ndarray:
     """Tell where a return needs the value of the next state."""
     is_last = np.arange(lesson.goal.shape[1]) == lesson.goal.shape[1] - 1
-    needs = (windows.end == CUT) | ((windows.end == CONTINUES) & (is_last | (trace < 1)))
+    needs = (windows.end == CUT) | ((windows.end == CONTINUES) & (is_last | (td_lambda < 1)))
     is_there: np.ndarray = lesson.where & needs
     return is_there

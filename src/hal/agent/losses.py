@@ -6,11 +6,14 @@ from scipy import special
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 (the field's habit)
 
-from hal.agent.replay import CONTINUES, ENDS
-
 
 def lambda_returns(
-    reward: np.ndarray, end: np.ndarray, next_value: np.ndarray, discount: float, trace: float
+    reward: np.ndarray,
+    continues: np.ndarray,
+    has_future: np.ndarray,
+    next_value: np.ndarray,
+    discount: float,
+    td_lambda: float,
 ) -> np.ndarray:
     """Return Peng's lambda returns along windows, (batch, length) all.
 
@@ -20,10 +23,9 @@ def lambda_returns(
     returns = np.empty_like(reward)
     future = next_value[:, -1]
     for i in range(reward.shape[1] - 1, -1, -1):
-        blend = (1 - trace) * next_value[:, i] + trace * future
-        following = np.where(end[:, i] == CONTINUES, blend, next_value[:, i])
-        has_future = end[:, i] != ENDS
-        future = returns[:, i] = reward[:, i] + discount * has_future * following
+        blend = (1 - td_lambda) * next_value[:, i] + td_lambda * future
+        following = np.where(continues[:, i], blend, next_value[:, i])
+        future = returns[:, i] = reward[:, i] + discount * has_future[:, i] * following
     return returns
 
 

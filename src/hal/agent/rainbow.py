@@ -3,35 +3,47 @@
 It learns from the environment's dense reward, with the same replay, network and returns.
 """
 
-from typing import Any
-
 import numpy as np
 
-from hal.agent.base import BaseAgent, EnvFacts
+from hal.agent.base import BaseAgent, EnvFacts, Info
+from hal.agent.choices import Choice
 from hal.agent.controller import Lesson
-from hal.agent.networks import Encoder
-from hal.agent.replay import CONTINUES, CUT, ENDS, NONE, Windows
-from hal.agent.subtasks import SubtaskState, main_milestone
-from hal.config import Config, Exploration
-from hal.observations import Obs
+from hal.agent.networks.encoder import Encoder
+from hal.agent.options import NONE, main_milestone
+from hal.agent.replay.steps import CONTINUES, CUT, ENDS, Windows
+from hal.agent.schedules import Exploration, exploration
+from hal.config.settings import Config
+from hal.envs.observations import Obs
 
 
 class RainbowAgent(BaseAgent):
     """Q(s, a): a controller with a single goal, the task."""
 
     def __init__(self, config: Config, encoder: Encoder, env: EnvFacts) -> None:
-        super().__init__(config, encoder, 1, config.flat_discount, env)
-        self._task = np.zeros(config.num_lanes, dtype=np.int64)  # what every lane pursues
-        self._nothing = np.full(config.num_lanes, NONE)  # of the milestones
-        self._acted_on: tuple[Obs, np.ndarray] | None = None
+        super().__init__(config, encoder, 1, config.controller.flat_discount, env)
+        num_lanes = config.environment.num_envs
+        self._task = np.zeros(num_lanes, dtype=np.int64)  # what every lane pursues
+        self._nothing = np.full(num_lanes, NONE)  # of the milestones
+        self._acted: tuple[Obs, np.ndarray] | None = None
 
-    def act(self, obs: Obs, info: dict[str, Any]) -> np.ndarray:
+    def act(self, obs: Obs, info: Info) -> np.ndarray:
         """Choose an action on every lane."""
-        config = self.config
-        epsilon = config.exploration(self.num_steps, 0).controller
-        actions = self.controller.act(obs, self._task, epsilon, self._act_rng)
-        self._acted_on = (obs, actions)
+        explore = exploration(self.config.exploration, self.progress, None)
+        actions = self.controller.act(obs, self._task, explore.controller, self._act_rng)
+        self._acted = (obs, actions)
         return actions
+
+    def choose(
+        self,
+        obs: Obs,
+        info: Info,
+        failed: np.ndarray,
+        lanes: np.ndarray,
+        explore: Exploration,
+        rng: np.random.Generator,
+    ) -> Choice:
+        """Pursue the task on these lanes; there is no mask and no value of subtasks."""
+        return Choice(lanes, np.zeros(lanes.size, dtype=np.int64), None)
 
     def observe(
         self,
@@ -39,11 +51,11 @@ class RainbowAgent(BaseAgent):
         reward: np.ndarray,
         terminated: np.ndarray,
         truncated: np.ndarray,
-        info: dict[str, Any],
+        info: Info,
     ) -> None:
         """Write the step that led here."""
-        assert self._acted_on is not None
-        before, actions = self._acted_on
+        assert self._acted is not None
+        before, actions = self._acted
         is_valid = ~self.is_resetting
         milestone = np.where(is_valid, main_milestone(info["milestones"], self._nothing), NONE)
         self.replay.add(
@@ -57,28 +69,12 @@ class RainbowAgent(BaseAgent):
         self.is_resetting = (terminated | truncated) & is_valid
         self.episodes.add(reward, info["milestones"], is_valid)
         self.episodes.end(np.flatnonzero(self.is_resetting))
-        self.num_steps += int(is_valid.sum())
-        self.num_vector_steps += 1
+        self.count_steps(is_valid)
 
     def update(self) -> None:
         """Train after a step of all lanes, if it is time."""
-        config = self.config
-        if not self.can_learn():
-            return
-        if config.is_due(config.update_every, self.num_vector_steps):
-            self.tally.add_all(self.controller.update(self.replay, _teach, self.num_steps))
-
-    def choose_subtasks(
-        self,
-        obs: Obs,
-        info: dict[str, Any],
-        options: SubtaskState,
-        chosen: np.ndarray,
-        explore: Exploration,
-        rng: np.random.Generator,
-    ) -> None:
-        """Pursue the task on these lanes; there is no mask and no value of subtasks."""
-        options.subtask[chosen] = 0
+        if self.can_learn() and self.is_due(self.config.controller.every):
+            self.train_controller(_teach)
 
 
 def _teach(windows: Windows) -> list[Lesson]:

@@ -1,163 +1,49 @@
-"""All lanes, one step: act, disappear, afford, reward, end, reset, observe.
+"""What agents ask of an environment: lanes with milestones."""
 
-`vector.py` calls the two kernels below once per step or reset, whatever the number of lanes.
-"""
-
-from typing import NamedTuple
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from gymnasium import spaces
 
-from hal.envs import crafting, treasure
-from hal.envs.affordances import afford_crafting, afford_treasure
-from hal.envs.jit import kernel
-from hal.envs.rules import CRAFTING_CODE, NONE, STEP_PENALTY
-from hal.envs.space import view
-from hal.envs.state import GridState, Lane
+from hal.envs.observations import Obs, Step
 
 
-class Settings(NamedTuple):
-    """What stays the same for the life of an environment."""
+class Lanes(Protocol):
+    """Many environments stepped together, each of which takes a step to reset (next-step).
 
-    game: int
-    chosen: np.ndarray  # (K,) row of each milestone in the game's table of all
-    column: np.ndarray  # (rows,) its column among the chosen ones, else NONE
-    is_milestone: np.ndarray  # (rows,) bool, chosen or not
-    final: int  # row of the milestone that ends the episode
-    max_steps: int
-    disappear_rate: float
-    is_dense: bool
-
-
-class Outcome(NamedTuple):
-    """What a step tells, per lane."""
-
-    image: np.ndarray  # (lanes, view, view) uint8
-    inventory: np.ndarray  # (lanes, items) int32
-    milestones: np.ndarray  # (lanes, K) bool
-    affordances: np.ndarray  # (lanes, K) bool
-    reward: np.ndarray  # (lanes,)
-    terminated: np.ndarray  # (lanes,) bool
-    truncated: np.ndarray  # (lanes,) bool
-
-    @classmethod
-    def empty(
-        cls, num_lanes: int, view_size: int, num_items: int, num_milestones: int
-    ) -> "Outcome":
-        """Return arrays for a kernel to write to."""
-        return cls(
-            image=np.empty((num_lanes, view_size, view_size), dtype=np.uint8),
-            inventory=np.empty((num_lanes, num_items), dtype=np.int32),
-            milestones=np.zeros((num_lanes, num_milestones), dtype=np.bool_),
-            affordances=np.empty((num_lanes, num_milestones), dtype=np.bool_),
-            reward=np.zeros(num_lanes),
-            terminated=np.zeros(num_lanes, dtype=np.bool_),
-            truncated=np.zeros(num_lanes, dtype=np.bool_),
-        )
-
-
-@kernel
-def reset_lanes(
-    settings: Settings, state: GridState, is_chosen: np.ndarray, outcome: Outcome
-) -> None:
-    """Begin a new episode on the chosen lanes; observe all."""
-    for i in range(state.size):
-        if is_chosen[i]:
-            begin(settings, state[i])
-        observe(settings, state[i], i, outcome)
-
-
-@kernel
-def step_lanes(
-    settings: Settings,
-    state: GridState,
-    actions: np.ndarray,
-    is_same_step: bool,
-    outcome: Outcome,
-    final: Outcome,
-) -> bool:
-    """Step every lane; return whether `final` was written.
-
-    A lane that had ended begins its next episode instead (next-step autoreset). With same-step
-    autoreset one that ends now does so at once, and its last moment goes to `final`.
+    `info` has the arrays `milestones`, (lanes, K) bool, what was just collected, and where it is
+    told `affordances`, likewise, what is possible now.
     """
-    has_final = False
-    for i in range(state.size):
-        lane = state[i]
-        if lane.is_done:
-            begin(settings, lane)
-        else:
-            advance(settings, lane, i, actions[i], outcome)
-            if lane.is_done and is_same_step:
-                has_final = True
-                observe(settings, lane, i, final)
-                for column in range(settings.chosen.size):
-                    final.milestones[i, column] = outcome.milestones[i, column]
-                    outcome.milestones[i, column] = False
-                begin(settings, lane)
-        observe(settings, lane, i, outcome)
-    return has_final
 
+    KEPT: ClassVar[tuple[str, ...]]  # what a run keeps to go on exactly; nothing: it begins anew
+    metadata: dict[str, Any]
+    milestones: tuple[str, ...]
+    final_milestone: str | None  # the task; None if there is none
+    columns: tuple[int, ...]  # where each milestone is among the environment's own
 
-@kernel
-def begin(settings: Settings, lane: Lane) -> None:
-    """Generate the lane's next world."""
-    if settings.game == CRAFTING_CODE:
-        crafting.generate(lane)
-    else:
-        treasure.generate(lane)
-    lane.inventory[:] = 0
-    lane.steps = 0
-    lane.is_achieved[:] = 0
-    lane.is_done = False
-    afford(settings, lane)
+    @property
+    def num_envs(self) -> int:
+        """How many lanes there are."""
 
+    @property
+    def single_observation_space(self) -> spaces.Space[Any]:
+        """What one lane shows."""
 
-@kernel
-def advance(settings: Settings, lane: Lane, i: int, action: int, outcome: Outcome) -> None:
-    """Do one action and judge it."""
-    is_changed = False
-    if settings.game == CRAFTING_CODE:
-        done = crafting.act(lane, action)
-        if settings.disappear_rate > 0:
-            is_changed = crafting.disappear(lane, settings.disappear_rate)
-    else:
-        done = treasure.act(lane, action)
-    # Moving never changes what can be reached, hence not what is possible.
-    if is_changed or done != NONE:
-        afford(settings, lane)
+    @property
+    def single_action_space(self) -> spaces.Space[Any]:
+        """What can be done on one lane."""
 
-    reward = -STEP_PENALTY
-    if done != NONE and settings.is_milestone[done]:
-        outcome.milestones[i, settings.column[done]] = True
-        if settings.is_dense and not lane.is_achieved[done]:
-            reward += 1 / settings.chosen.size
-        elif not settings.is_dense and done == settings.final:
-            reward += 1
-        lane.is_achieved[done] = 1
-    lane.steps += 1
-    is_terminated = done == settings.final
-    is_exhausted = settings.game == CRAFTING_CODE and lane.is_afforded.max() == 0
-    is_truncated = not is_terminated and (is_exhausted or lane.steps >= settings.max_steps)
-    outcome.reward[i] = reward
-    outcome.terminated[i] = is_terminated
-    outcome.truncated[i] = is_truncated
-    lane.is_done = is_terminated or is_truncated
+    @property
+    def unwrapped(self) -> Any:
+        """The innermost environment."""
 
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[Obs, dict[str, Any]]:
+        """Begin new episodes on all lanes."""
 
-@kernel
-def afford(settings: Settings, lane: Lane) -> None:
-    """Bring the lane's affordances up to date."""
-    if settings.game == CRAFTING_CODE:
-        afford_crafting(lane, settings.is_milestone)
-    else:
-        afford_treasure(lane, settings.is_milestone)
+    def step(self, actions: np.ndarray, /) -> Step:
+        """Step all lanes."""
 
-
-@kernel
-def observe(settings: Settings, lane: Lane, i: int, outcome: Outcome) -> None:
-    """Write what the lane shows."""
-    view(lane, outcome.image[i])
-    for item in range(outcome.inventory.shape[1]):
-        outcome.inventory[i, item] = lane.inventory[item]
-    for column in range(settings.chosen.size):
-        outcome.affordances[i, column] = lane.is_afforded[settings.chosen[column]]
+    def close(self) -> None:
+        """Give back what the environments hold."""

@@ -10,10 +10,9 @@ from typing import Any
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from hal.config import Config
+from hal.config.settings import Config
 from hal.experiments.suite import RunSpec
-from hal.log import read_metrics
-from hal.run import is_done
+from hal.runs.folder import is_done, read_metrics
 
 # Environment steps per CPU second, measured on iron with two runs at once.
 SPEEDS = {"oracle": 19_000, "hr": 26_000, "hr+her": 22_000, "rainbow": 40_000}

@@ -14,13 +14,13 @@ from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 from PIL import Image
 
-from hal import plot
-from hal.envs.options import Options
+from hal.envs.grid.settings import GridSettings
+from hal.experiments import plot
+from hal.experiments.plot import COLOURS, LENGTH, MARGIN, SUFFIXES, Lines, mean_curve
 from hal.experiments.results import Results, finals, select
 from hal.experiments.stats import mean_interval
 from hal.experiments.suite import EXPERIMENTS, SWEEPS, Variant
 from hal.files import all_or_nothing
-from hal.plot import COLOURS, LENGTH, MARGIN, SUFFIXES, Lines, mean_curve
 
 Handles = dict[str, Any]  # of a legend, by label
 
@@ -142,7 +142,7 @@ def draw_agnostic(results: Results) -> Figure:
     """Draw the share of episodes with each milestone, from shallow to deep."""
     figure, (axes,) = make_figure("agnostic", 1, 1)
     (task,) = EXPERIMENTS["agnostic"].tasks
-    milestones = Options(task=task).milestones or ()
+    milestones = GridSettings(task=task).milestones or ()
     variants = measured(results, EXPERIMENTS["agnostic"].variants)
     width = 0.8 / max(len(variants), 1)
     handles = Handles()

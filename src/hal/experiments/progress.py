@@ -11,13 +11,11 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from hal.display import say
 from hal.experiments.costs import Costs, in_words, share_done, time_left
 from hal.experiments.engines import Engine
 from hal.experiments.suite import RunSpec
-from hal.log import read_metrics
-from hal.run import is_done
-from hal.runs import read_evaluation
+from hal.runs.display import say
+from hal.runs.folder import is_done, read_evaluation, read_metrics
 
 REFRESH_POLLS = 5
 

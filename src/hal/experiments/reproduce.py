@@ -6,8 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from hal.checkpoint import CONFIG, load_config
-from hal.display import say
+from hal.config.file import CONFIG, load_config
 from hal.errors import FailedError
 from hal.experiments.costs import Costs, in_words, time_left
 from hal.experiments.engines import Engine
@@ -18,7 +17,9 @@ from hal.experiments.results import Results, collect, read_results, write_result
 from hal.experiments.schedule import run_all
 from hal.experiments.suite import EXPERIMENTS, RunSpec, specs_of
 from hal.files import locked, write_text
-from hal.run import Keeping, is_done, prepare_run
+from hal.runs.display import say
+from hal.runs.folder import is_done
+from hal.runs.lifecycle import Keeping, prepare_run
 
 RUNS, LOCK = "runs", "suite.lock"
 

@@ -16,8 +16,7 @@ import numpy as np
 
 from hal.experiments.suite import RunSpec
 from hal.files import write_text
-from hal.log import read_metrics
-from hal.runs import read_evaluation
+from hal.runs.folder import read_evaluation, read_metrics
 
 RUNS, CURVES, COSTS = "runs.csv", "curves.csv", "costs.csv"
 KEYS = ("task", "variant", "seed")
@@ -48,7 +47,9 @@ class RunResult:
     variant: str
     seed: int
     final: dict[str, float]  # its greedy evaluation: success, length, coverage/MILESTONE, mask/...
-    lines: list[dict[str, Any]]  # "steps" and some of KEPT, as `hal.log.read_metrics` has them
+    lines: list[
+        dict[str, Any]
+    ]  # "steps" and some of KEPT, as `hal.agent.metrics.read_metrics` has them
     cost: dict[str, float]  # cpu_seconds of training, steps_per_second
 
 

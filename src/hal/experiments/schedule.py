@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from hal.experiments.engines import Engine
-from hal.run import is_done
+from hal.runs.folder import is_done
 
 MOST_TRIES = 2
 POLL_SECONDS = 0.2

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from hal.config import Config
-from hal.envs.options import Options, check_whole_number
-from hal.presets import make_config
+from hal.checks import check_whole_number
+from hal.config.presets import make_config
+from hal.config.settings import Config
+from hal.envs.grid.settings import GridSettings
 
 BUDGETS = {"treasure": 4_000_000, "iron": 5_000_000, "diamond": 5_000_000}  # steps at `fast`
 RATES = {"1/100": 1 / 100, "1/50": 1 / 50, "1/30": 1 / 30}  # at which items disappear
@@ -90,7 +91,7 @@ def digest(config: Config) -> str:
 
 def milestones_left(task: str, num_removed: int, seed: int) -> tuple[str, ...]:
     """Return a task's milestones without some random ones; more removed are those and others."""
-    *others, final = Options(task=task).milestones or ()
+    *others, final = GridSettings(task=task).milestones or ()
     removed = np.random.default_rng(seed).permutation(len(others))[:num_removed]
     left = [name for i, name in enumerate(others) if i not in removed]
     return (*left, final)

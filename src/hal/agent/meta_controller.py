@@ -1,0 +1,122 @@
+"""The meta-controller: values of subtasks, learned from whole options."""
+
+import numpy as np
+import torch
+
+from hal.agent.losses import q_loss
+from hal.agent.networks.encoder import Encoder
+from hal.agent.networks.heads import DuelingValues
+from hal.agent.networks.learning import Learner, Target
+from hal.agent.options import NONE, EndedOptions
+from hal.agent.replay.transitions import MetaReplay
+from hal.agent.schedules import Progress
+from hal.config.settings import MetaSettings, NetworkSettings
+from hal.envs.observations import Obs, pick
+
+
+class MetaController:
+    """Q(s, g) with its replay: an option is stored once the state it led to has been judged.
+
+    A success tells the whole episode's options the return that was had.
+    """
+
+    KEPT = ("learner", "target", "replay", "episode_options", "_rng")
+
+    def __init__(
+        self,
+        settings: MetaSettings,
+        networks: NetworkSettings,
+        encoder: Encoder,
+        replay: MetaReplay,
+        sizes: tuple[int, int, int],
+        rng: np.random.Generator,
+        device: torch.device,
+    ) -> None:
+        self.settings = settings
+        self.encoder = encoder
+        self.replay = replay
+        self.device = device
+        num_lanes, num_milestones, self.final = sizes
+        network = DuelingValues(encoder, settings.hidden_size, num_milestones).to(device)
+        self.learner = Learner(network, networks, settings.learning_rate)
+        self.target = Target(network, networks, settings.every)
+        # Of each lane's episode so far: every option's reward, and the numbers of its copies.
+        self.episode_options: list[list[tuple[float, list[int]]]] = [[] for _ in range(num_lanes)]
+        self._rng = rng
+
+    @torch.no_grad()
+    def values(self, obs: Obs) -> np.ndarray:
+        """Return Q(s, g), (batch, K)."""
+        features = self.encoder(obs, self.device)
+        values: np.ndarray = self.learner.network(features).cpu().numpy()
+        return values
+
+    def store(
+        self,
+        ended: EndedOptions,
+        obs: Obs,
+        next_obs: Obs,
+        next_mask: np.ndarray,
+        has_future: np.ndarray,
+    ) -> None:
+        """Store options that led from states to states with these masks.
+
+        As what they pursued and, in hindsight, as what they collected instead.
+        """
+        is_final = (ended.collected == self.final) & (ended.collected != NONE)
+        pursued = np.where(is_final, ended.collected, ended.subtask)
+        instead = np.where(is_final | (ended.collected == ended.subtask), NONE, ended.collected)
+        for lane, reward in zip(ended.lanes, ended.reward, strict=True):
+            self.episode_options[lane].append((float(reward), []))
+        for subtask in (pursued, instead) if self.settings.hindsight else (pursued,):
+            at = np.flatnonzero(subtask != NONE)
+            if at.size == 0:
+                continue
+            numbers = self.replay.add(
+                pick(obs, at),
+                pick(next_obs, at),
+                next_mask=next_mask[at],
+                subtask=subtask[at],
+                reward=ended.reward[at],
+                discount=self.settings.discount * has_future[at],
+            )
+            for lane, number in zip(ended.lanes[at], numbers, strict=True):
+                self.episode_options[lane][-1][1].append(int(number))
+
+    def finish_episode(self, lane: int, is_success: bool) -> None:
+        """Forget the episode; a success first bounds its options' values from below."""
+        future = 0.0
+        if is_success and self.settings.use_lower_bound:
+            for reward, copies in reversed(self.episode_options[lane]):
+                future = reward + self.settings.discount * future
+                self.replay.bound(copies, future)
+        self.episode_options[lane].clear()
+
+    def abandon(self) -> None:
+        """Forget the episodes that are under way."""
+        for options in self.episode_options:
+            options.clear()
+
+    def update(self, progress: Progress, beta: float) -> dict[str, float]:
+        """Train on a batch of options; the future is looked for within the mask."""
+        replay, network = self.replay, self.learner.network
+        at, weights = replay.draw(self.settings.batch_size, beta, self._rng)
+        features = self.encoder(pick(replay.obs, at), self.device)
+        following = self.encoder(pick(replay.next_obs, at), self.device)
+
+        def tensor(values: np.ndarray) -> torch.Tensor:
+            return torch.from_numpy(values[at]).to(self.device)
+
+        with torch.no_grad():
+            online = network(following).masked_fill(~tensor(replay.next_mask), -torch.inf)
+            best = online.argmax(dim=1, keepdim=True)
+            ahead = self.target.network(following).gather(1, best)[:, 0]
+            bootstrapped = tensor(replay.reward) + tensor(replay.discount) * ahead
+            returns = torch.maximum(bootstrapped, tensor(replay.lower_bound))
+        chosen = network(features).gather(1, tensor(replay.subtask)[:, None])[:, 0]
+        loss = q_loss(chosen, returns, torch.from_numpy(weights).to(self.device))
+        norm = self.learner.descend(loss, progress)
+        self.target.follow(network)
+        if replay.priorities is not None:
+            replay.priorities.update(at, (chosen.detach() - returns).cpu().numpy())
+        return {"loss/meta": loss.item(), "gradient/meta": norm}

@@ -1,0 +1,17 @@
+"""Refusals of bad input, in one line that names the value and the legal ones."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def check_whole_number(name: str, value: object, least: int) -> None:
+    """Refuse what is not a whole number from `least` on."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name} {value!r}; legal: whole numbers from {least}")
+
+
+def check_choice(name: str, value: object, legal: Sequence[object]) -> None:
+    """Refuse what is not among the legal values."""
+    if value not in legal:
+        raise ValueError(f"unknown {name} {value!r}; legal: {', '.join(map(repr, legal))}")

@@ -1,0 +1,58 @@
+"""Configs as TOML files: those that runs keep, and those that people write."""
+
+import json
+import tomllib
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from hal.config.settings import Config, values_of, with_values
+from hal.config.versions import FORMAT, upgraded
+from hal.errors import DamagedError
+from hal.files import write_text
+
+CONFIG = "config.toml"  # in a run's folder
+
+
+def save_config(config: Config, folder: Path) -> None:
+    """Write every field of a config; JSON's notation of these values is TOML's too."""
+    lines = [f"format = {FORMAT}"]
+    for group, fields in groupby(
+        values_of(config).items(), lambda item: item[0].rpartition(".")[0]
+    ):
+        lines += ["", f"[{group}]"] if group else []
+        lines += [f"{path.rpartition('.')[2]} = {json.dumps(value)}" for path, value in fields]
+    write_text(folder / CONFIG, "\n".join(lines) + "\n")
+
+
+def load_config(folder: Path) -> Config:
+    """Read a run's config, of this version or an older one, or say what is wrong with it."""
+    path = folder / CONFIG
+    if not path.is_file():
+        raise ValueError(f"{folder} is not a run: it has no {CONFIG}")
+    values = _read(path, is_whole=True)
+    missing = values_of(Config()).keys() - values.keys()
+    if missing:
+        raise DamagedError(f"{path} is damaged: it lacks {', '.join(sorted(missing))}")
+    try:
+        return with_values(Config(), values)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """Return what a person's file sets, by path; any subset of the fields."""
+    if not path.is_file():
+        raise ValueError(f"--config {path}: there is no such file")
+    return _read(path, is_whole=False)
+
+
+def _read(path: Path, is_whole: bool) -> dict[str, Any]:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DamagedError(f"{path} is damaged: {error}") from error
+    try:
+        return upgraded(table, is_whole)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error

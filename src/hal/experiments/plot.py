@@ -1,0 +1,302 @@
+"""Learning curves of runs, for `hal plot`: figures for a paper, or sparklines in the terminal.
+
+Runs that differ in nothing but their seeds are a group; a group is a curve.
+"""
+
+import math
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import EngFormatter, MaxNLocator
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+from scipy.stats import t as student
+
+from hal.config.file import load_config
+from hal.config.presets import METHODS
+from hal.config.settings import Config
+from hal.files import all_or_nothing, file_name
+from hal.runs.folder import find_runs, read_metrics
+
+Lines = list[dict[str, Any]]  # the metrics of a run
+
+SUFFIXES = (".png", ".pdf")
+LENGTH, MARGIN, COVERAGE = "episode/length", "filter/margin", "episode/coverage/"
+PANELS = {
+    "episode/success": "success rate",
+    LENGTH: "episode length (steps)",
+    "subpolicy/success": "subpolicy success",
+    "mask/accuracy": "mask accuracy",
+    "mask/overpruned": "overpruned share",
+    "mask/underpruned": "underpruned share",
+    "filter/false_negative_accuracy": "filter: false negatives found",
+    "filter/true_negative_accuracy": "filter: true negatives kept",
+}
+TEXT_ROWS = {"episode/success": "success", LENGTH: "length", "mask/accuracy": "mask"}
+
+# Paul Tol's "muted" colours and black, told apart with any kind of colour vision.
+COLOURS = {
+    "oracle": "#117733",
+    "hal": "#332288",
+    "hal-fnf": "#88ccee",
+    "hal-rai": "#44aa99",
+    "hal-rt": "#999933",
+    "hal-cl": "#ddcc77",
+    "hr": "#cc6677",
+    "hr+her": "#882255",
+    "rainbow": "#000000",
+}
+DASHES: list[Any] = ["-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 3))]
+STYLE: dict[Any, Any] = {
+    "font.size": 7,
+    "lines.linewidth": 1.1,
+    "legend.frameon": False,
+    "pdf.fonttype": 42,  # TrueType: some journals refuse matplotlib's Type 3
+}
+MOST_COLUMNS = 3
+PANEL_WIDTH, PANEL_HEIGHT, LEGEND_HEIGHT = 2.4, 1.8, 0.6  # inches; three are a page's width
+BLOCKS, NUM_BLOCKS = "▁▂▃▄▅▆▇█", 40  # of a sparkline
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs of one config but for the seed."""
+
+    config: Config  # the seed and the device are the defaults
+    label: str  # what tells it from the task's other groups
+    runs: list[Lines]
+    style: dict[str, Any]  # of its line: the method's colour, dashes that tell those of one apart
+
+    @property
+    def num_seeds(self) -> str:
+        """Return how many seeds it has, in words."""
+        return f"{len(self.runs)} seed{'s' if len(self.runs) > 1 else ''}"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Mean of a metric and its 95% interval; NaN where there is none."""
+
+    steps: np.ndarray
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def read_groups(paths: list[Path]) -> dict[str, list[Group]]:
+    """Return the groups of each task among the runs at or below some folders."""
+    folders = {run.resolve(): run for path in paths for run in find_runs(path)}
+    where = ", ".join(str(path) for path in paths)
+    if not folders:
+        raise ValueError(f"there are no runs in {where}")
+    members: dict[Config, dict[int, tuple[Path, Lines]]] = defaultdict(dict)
+    for folder in folders.values():
+        try:
+            config, lines = load_config(folder), read_metrics(folder)
+        except ValueError as error:
+            print(f"hal: left out: {error}", file=sys.stderr)
+            continue
+        if not lines:
+            continue
+        seeds = members[replace(config, seed=0, device="cpu")]
+        if config.seed in seeds:
+            # Counted twice, it would make the interval narrower than it is.
+            other = seeds[config.seed][0]
+            print(f"hal: left out: {other}, as {folder} is the same once more", file=sys.stderr)
+        seeds[config.seed] = folder, lines
+    if not members:
+        raise ValueError(f"the runs in {where} have no metrics yet")
+    order = [*METHODS, *(config.method for config in members)]
+    groups: dict[str, list[Group]] = defaultdict(list)
+    for config in sorted(members, key=lambda config: order.index(config.method)):
+        label = label_of(config, [other for other in members if other.task == config.task])
+        runs = [lines for _, lines in members[config].values()]
+        num_alike = sum(other.config.method == config.method for other in groups[config.task])
+        colour = COLOURS.get(config.method, "grey")
+        style = {"color": colour, "linestyle": DASHES[num_alike % len(DASHES)]}
+        groups[config.task].append(Group(config, label, runs, style))
+    return dict(groups)
+
+
+def label_of(config: Config, others: list[Config]) -> str:
+    """Return the method, and what else tells a config from others."""
+    words = [config.method]
+    if len({other.preset for other in others}) > 1:
+        words.append(config.preset)
+    alike = [o for o in others if (o.method, o.preset) == (config.method, config.preset)]
+    for field in fields(Config):
+        value = getattr(config, field.name)
+        if any(getattr(other, field.name) != value for other in alike):
+            text = "+".join(map(str, value)) or "all" if isinstance(value, tuple) else value
+            words.append(f"{field.name}={text}")
+    return " ".join(words)
+
+
+def common_steps(runs: list[Lines]) -> np.ndarray:
+    """Return the steps at which any run has metrics, up to the shortest run's end."""
+    steps = np.unique([line["steps"] for lines in runs for line in lines])
+    return steps[steps <= min(lines[-1]["steps"] for lines in runs)]
+
+
+def mean_curve(runs: list[Lines], name: str) -> Curve:
+    """Return a metric's mean at the common steps where all runs have it."""
+    steps = common_steps(runs)
+    values = np.empty((len(runs), len(steps)))
+    for row, lines in zip(values, runs, strict=True):
+        own = [line["steps"] for line in lines]
+        known = np.array([line.get(name, np.nan) for line in lines], dtype=float)
+        row[:] = np.interp(steps, own, known, left=np.nan, right=np.nan)
+    # Over the runs that happen to have it, the mean would jump where another one joins.
+    mean, half = values.mean(axis=0), np.full(len(steps), np.nan)
+    if len(runs) > 1:
+        half = student.ppf(0.975, len(runs) - 1) * values.std(axis=0, ddof=1) / np.sqrt(len(runs))
+    least, most = (-np.inf, np.inf) if name in (LENGTH, MARGIN) else (0.0, 1.0)  # rates
+    return Curve(steps, mean, np.clip(mean - half, least, most), np.clip(mean + half, least, most))
+
+
+def plot_runs(paths: list[Path], out: Path) -> list[Path]:
+    """Draw a figure per task and return the files: PNG or PDF by the suffix, both without one."""
+    suffixes = (out.suffix,) if out.suffix else SUFFIXES
+    if suffixes[0] not in SUFFIXES:
+        raise ValueError(f"{out}: unknown suffix {out.suffix!r}; legal: {', '.join(SUFFIXES)}")
+    if not out.absolute().parent.is_dir():
+        raise ValueError(f"{out}: there is no folder {out.absolute().parent}")
+    groups, files = read_groups(paths), []
+    with mpl.rc_context(STYLE):
+        figures = {task: draw_task(task, groups[task]) for task in groups}
+        for task, figure in figures.items():
+            name = f"{out.stem}-{file_name(task)}" if len(figures) > 1 else out.stem
+            for suffix in suffixes:
+                files.append(out.with_name(name + suffix))
+                # What is written first has another suffix, so the format is told.
+                with all_or_nothing(files[-1]) as part:
+                    figure.savefig(part, format=suffix[1:], dpi=300)
+    return files
+
+
+def draw_task(task: str, groups: list[Group]) -> Figure:
+    """Return a figure with a panel for each metric that any of a task's groups has."""
+    all_lines = [line for group in groups for lines in group.runs for line in lines]
+    found = dict.fromkeys(name for line in all_lines for name in line)
+    panels = [name for name in PANELS if name in found]
+    coverage = [name for name in found if name.startswith(COVERAGE) and len(groups) == 1]
+    num_panels = len(panels) + bool(coverage)
+    if num_panels == 0:
+        raise ValueError(f"the runs of {task} have no metrics to plot yet")
+    num_columns = min(MOST_COLUMNS, num_panels)
+    num_rows = math.ceil(num_panels / num_columns)
+    width, height = max(num_columns, 2) * PANEL_WIDTH, num_rows * PANEL_HEIGHT + LEGEND_HEIGHT
+    figure = Figure(figsize=(width, height), layout="constrained")
+    for place, name in enumerate(panels, start=1):
+        draw_panel(figure.add_subplot(num_rows, num_columns, place), name, groups)
+    if coverage:
+        draw_coverage(figure.add_subplot(num_rows, num_columns, num_panels), groups[0], coverage)
+    figure.suptitle(task)
+    add_legend(figure, groups, width)
+    return figure
+
+
+def add_legend(figure: Figure, groups: list[Group], width: float) -> None:
+    """Name the groups once below all panels, in as many columns as fit."""
+    lines = [Line2D([], [], **group.style) for group in groups]
+    names = [f"{group.label} ({group.num_seeds})" for group in groups]
+    is_mean = any(len(group.runs) > 1 for group in groups)
+    title = "mean and 95% t-interval over seeds" if is_mean else None
+    num_columns = max(int(width / (0.5 + 0.06 * max(map(len, names)))), 1)  # inches
+    figure.legend(lines, names, title=title, ncols=num_columns, loc="outside lower center")
+
+
+def draw_panel(axes: Axes, name: str, groups: list[Group]) -> None:
+    """Draw a metric of all groups."""
+    for group in groups:
+        draw_curve(axes, mean_curve(group.runs, name), group.style)
+    top = max(group.config.environment.horizon for group in groups) if name == LENGTH else 1.0
+    label_axes(axes, PANELS[name], None if name.endswith("pruned") else top)
+
+
+def draw_coverage(axes: Axes, group: Group, names: list[str]) -> None:
+    """Draw the share of episodes with each milestone, early ones dark and late ones light."""
+    colours = mpl.colormaps["viridis"](np.linspace(0, 0.95, len(names)))
+    lines = []
+    for i, name in enumerate(names):
+        style = {"color": colours[i], "linestyle": DASHES[i % 3]}
+        lines.append(draw_curve(axes, mean_curve(group.runs, name), style, shade=0.06))
+    label_axes(axes, "episodes with milestone", top=1.0)
+    titles = [name.removeprefix(COVERAGE).replace("_", " ") for name in names]
+    axes.legend(lines, titles, loc="center left", bbox_to_anchor=(1, 0.5), fontsize=5)
+
+
+def draw_curve(axes: Axes, curve: Curve, style: dict[str, Any], shade: float = 0.18) -> Line2D:
+    """Draw a mean and its interval and return the mean's line; a point between gaps is a dot."""
+    known = np.pad(np.isfinite(curve.mean), 1)
+    is_alone = known[1:-1] & ~known[:-2] & ~known[2:]
+    colour = style["color"]
+    axes.plot(curve.steps[is_alone], curve.mean[is_alone], ".", color=colour, markersize=3)
+    axes.fill_between(curve.steps, curve.low, curve.high, color=colour, alpha=shade, linewidth=0)
+    (line,) = axes.plot(curve.steps, curve.mean, **style)
+    return line
+
+
+def label_axes(axes: Axes, label: str, top: float | None) -> None:
+    """Name the axes and let them reach from 0 to a top, which the data set if there is none."""
+    axes.set_xlabel("environment steps")
+    axes.set_ylabel(label)
+    axes.set_xlim(left=0)
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    top = top or axes.get_ylim()[1]
+    axes.set_ylim(-0.03 * top, 1.03 * top)
+    axes.grid(alpha=0.3, linewidth=0.4)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def plot_text(paths: list[Path]) -> Table:
+    """Return a table of sparklines: of what `plot_runs` draws, the most telling curves."""
+    table = Table(box=SIMPLE_HEAD, show_lines=True, padding=0)
+    table.add_column("group", overflow="fold", min_width=9)
+    for name in ("metric", "over steps", "last (95%)"):
+        table.add_column(name, no_wrap=True)
+    for task, groups in read_groups(paths).items():
+        end = max(common_steps(group.runs)[-1] for group in groups)
+        for group in groups:
+            steps = EngFormatter(places=2, sep="")(common_steps(group.runs)[-1])
+            about = (f"{task} {group.label}", group.num_seeds, f"{steps} steps")
+            cells = zip(*text_rows(group, end), strict=True)
+            table.add_row(*(Text("\n".join(cell)) for cell in (about, *cells)))
+    return table
+
+
+def text_rows(group: Group, end: float) -> list[tuple[str, str, str]]:
+    """Return the name, the sparkline and the last mean of each metric that a group has."""
+    rows = []
+    for name, title in TEXT_ROWS.items():
+        curve = mean_curve(group.runs, name)
+        if np.isfinite(curve.mean).any():
+            is_rate = name != LENGTH
+            line = sparkline(curve, end, 1.0 if is_rate else group.config.environment.horizon)
+            rows.append((title, line, last_value(curve, "{:.0%}" if is_rate else "{:.0f}")))
+    return rows
+
+
+def sparkline(curve: Curve, end: float, top: float) -> str:
+    """Return blocks up to a height of `top` for a curve from 0 to `end`; a gap is a space."""
+    steps = np.linspace(0, end, NUM_BLOCKS + 1)[1:]
+    means = np.interp(steps, curve.steps, curve.mean, left=np.nan, right=np.nan)
+    heights = np.clip(means / top, 0, 1) * (len(BLOCKS) - 1)
+    return "".join(BLOCKS[round(h)] if np.isfinite(h) else " " for h in heights)
+
+
+def last_value(curve: Curve, form: str) -> str:
+    """Return the last known mean, with its interval if there is one."""
+    i = np.flatnonzero(np.isfinite(curve.mean))[-1]
+    mean, low, high = (form.format(values[i]) for values in (curve.mean, curve.low, curve.high))
+    return f"{mean} ({low} to {high})" if np.isfinite(curve.low[i]) else mean

@@ -1,0 +1,170 @@
+"""What is kept of a run: its agent's weights, and checkpoints to go on from.
+
+Weights are safetensors, arrays npz without pickled objects, the rest JSON: loading
+never executes anything. A file is written all or nothing; a checkpoint, a folder of files with
+their checksums, likewise.
+"""
+
+import hashlib
+import json
+import shutil
+import zipfile
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save
+from torch import Tensor
+
+import hal
+from hal.agent.build import make_agent
+from hal.agent.protocol import Agent
+from hal.config.file import CONFIG, load_config
+from hal.errors import DamagedError
+from hal.files import all_or_nothing, flush
+from hal.runs.folder import CHECKPOINTS, WEIGHTS
+from hal.runs.lanes import make_lanes
+from hal.runs.policy import Policy
+from hal.runs.snapshot import Parts, gather, restore
+from hal.runs.training import Training
+
+TENSORS, ARRAYS, VALUES, SUMS = "tensors.safetensors", "arrays.npz", "values.json", "sums.json"
+PRETRAINED = Path(hal.__file__).parent / "pretrained"  # runs' folders, by task
+SUM = "sha256"  # of all other weights
+NUM_KEPT = 2  # checkpoints
+ROOT = "run"  # what the names in a checkpoint begin with
+
+
+def save_agent(agent: Agent, folder: Path) -> None:
+    """Write an agent's weights."""
+    save_weights(agent.weights(), folder)
+
+
+def save_weights(tensors: dict[str, Tensor], folder: Path) -> None:
+    """Write weights with their checksum among them."""
+    packed = _packed({**tensors, SUM: _checksum(tensors)})
+    with all_or_nothing(folder / WEIGHTS) as part:
+        part.write_bytes(packed)
+
+
+def load_weights(folder: Path) -> dict[str, Tensor]:
+    """Read weights, or say what is wrong with them."""
+    path = folder / WEIGHTS
+    if not path.is_file():
+        raise ValueError(f"{folder} has no {WEIGHTS}: the run is not finished")
+    try:
+        tensors = load_tensors(path.read_bytes())
+        is_whole = tensors.pop(SUM).equal(_checksum(tensors))
+    except (SafetensorError, OSError, KeyError) as error:
+        raise DamagedError(f"{path} is damaged: {error}") from error
+    if not is_whole:
+        raise DamagedError(f"{path} is damaged: its checksum is wrong")
+    return tensors
+
+
+def _checksum(tensors: dict[str, Tensor]) -> Tensor:
+    digest = hashlib.sha256(_packed(tensors)).digest()
+    return torch.frombuffer(bytearray(digest), dtype=torch.uint8)
+
+
+def load(folder: Path | str) -> Policy:
+    """Return a run's trained agent, to act, to be asked what it believes, and to be evaluated."""
+    return Policy(load_agent(Path(folder)))
+
+
+def load_pretrained(task: str) -> Policy:
+    """Return an agent that comes with the package."""
+    names = sorted(path.name for path in PRETRAINED.iterdir() if path.is_dir())
+    if task not in names:
+        raise ValueError(f"there is no pretrained agent for {task!r}; legal: {', '.join(names)}")
+    return load(PRETRAINED / task)
+
+
+def load_by_name(name: str) -> Policy:
+    """Return the agent of a run's folder, or the one that comes with the package for a task."""
+    is_task = not Path(name).exists() and (PRETRAINED / name / CONFIG).is_file()
+    return load_pretrained(name) if is_task else load(name)
+
+
+def load_agent(folder: Path) -> Agent:
+    """Return a run's agent; it has no experience to learn from."""
+    config = load_config(folder)
+    if config.device == "cuda":  # whoever trained it had one; acting takes any
+        config = replace(config, device="auto")
+    tensors = load_weights(folder)
+    try:
+        with closing(make_lanes(config, 1)) as env:
+            agent = make_agent(config, env, tensors["background"].reshape(-1).numpy())
+        agent.load_weights(tensors)
+    except (KeyError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise DamagedError(f"{folder / WEIGHTS} does not fit its {CONFIG}: {reason}") from error
+    return agent
+
+
+def save_checkpoint(training: Training, folder: Path) -> None:
+    """Write all of a run's state as its newest checkpoint, then forget all but the last two."""
+    path = folder / CHECKPOINTS / f"step-{training.agent.num_steps:012d}"
+    if path.exists():  # it is the same: nothing but steps changes a run
+        return
+    part = path.with_name(path.name + ".part")
+    for left in path.parent.glob("*.part"):
+        shutil.rmtree(left, ignore_errors=True)
+    try:
+        part.mkdir(parents=True)
+        parts = Parts()
+        gather(training, ROOT, parts)
+        (part / TENSORS).write_bytes(_packed(parts.tensors))
+        np.savez(part / ARRAYS, **parts.arrays)  # type: ignore[arg-type]  # its names are free
+        (part / VALUES).write_text(json.dumps(parts.values), encoding="utf-8")
+        sums = {name: _digest(part / name) for name in (TENSORS, ARRAYS, VALUES)}
+        (part / SUMS).write_text(json.dumps(sums), encoding="utf-8")
+        for name in (*sums, SUMS, "."):
+            flush(part / name)
+        part.rename(path)
+        flush(path.parent)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    for old in checkpoints_of(folder)[NUM_KEPT:]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def checkpoints_of(folder: Path) -> list[Path]:
+    """Return a run's checkpoints, the newest first."""
+    paths = (folder / CHECKPOINTS).glob("step-*")
+    return sorted((path for path in paths if path.suffix != ".part"), reverse=True)
+
+
+def load_checkpoint(training: Training, path: Path) -> None:
+    """Set all of a new run's state; DamagedError says what is wrong with the checkpoint."""
+    try:
+        sums = json.loads((path / SUMS).read_text(encoding="utf-8"))
+        for name in (TENSORS, ARRAYS, VALUES):
+            if _digest(path / name) != sums[name]:
+                raise DamagedError(f"{path} is damaged: the checksum of {name} is wrong")
+        values = json.loads((path / VALUES).read_text(encoding="utf-8"))
+        tensors = load_tensors((path / TENSORS).read_bytes())
+        with np.load(path / ARRAYS) as arrays:
+            training.take_background(arrays[f"{ROOT}.background"])
+            restore(training, ROOT, Parts(tensors, arrays, values))
+    except DamagedError:
+        raise
+    except (OSError, SafetensorError, zipfile.BadZipFile, EOFError) as error:
+        raise DamagedError(f"{path} is damaged: {error}") from error
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise DamagedError(f"{path} is damaged or of another version: {reason}") from error
+
+
+def _packed(tensors: dict[str, Tensor]) -> bytes:
+    return save({name: tensor.contiguous().cpu() for name, tensor in tensors.items()})
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,219 @@
+"""One run on disk: train, show, log, checkpoint, evaluate; and go on where it was stopped."""
+
+import json
+import shlex
+import shutil
+import sys
+import time
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from hal.agent.networks.learning import device_of
+from hal.checks import check_whole_number
+from hal.config.file import load_config, save_config
+from hal.config.settings import Config, with_values
+from hal.envs.external.find import is_external
+from hal.errors import (
+    ContractError,
+    DamagedError,
+    DivergedError,
+    FailedError,
+    StoppedError,
+    how_to_go_on,
+)
+from hal.files import file_name, locked, write_text
+from hal.runs.checkpoint import checkpoints_of, load_checkpoint, save_agent, save_checkpoint
+from hal.runs.display import Display, say, success_line
+from hal.runs.evaluation import evaluate
+from hal.runs.folder import CHECKPOINTS, EVALUATION, FAILURE, KEEPING, LOCK, is_done
+from hal.runs.loggers import make_loggers
+from hal.runs.policy import Policy
+from hal.runs.signals import Signals
+from hal.runs.training import Training
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """How a run is kept and judged; nothing here changes what it learns."""
+
+    num_episodes: int = 200  # of the final evaluation
+    checkpoint_seconds: float = 60.0  # CPU time between two checkpoints
+    use_wandb: bool = False
+    use_processes: bool = False  # one for each lane of an environment that is not native
+
+    def __post_init__(self) -> None:
+        check_whole_number("episodes", self.num_episodes, 1)
+        if not self.checkpoint_seconds >= 0:
+            raise ValueError(f"checkpoint-seconds {self.checkpoint_seconds}; legal: from 0")
+        if self.use_wandb and find_spec("wandb") is None:
+            raise ValueError('--wandb needs Weights & Biases: pip install -e ".[wandb]"')
+
+
+def new_folder(config: Config) -> Path:
+    """Return where a run goes if nobody says where."""
+    now = datetime.now().strftime("%Y%m%d-%H%M%S")
+    folder = Path("runs") / f"{file_name(config.task)}-{config.method}-{config.seed}-{now}"
+    return folder if not folder.exists() else folder.with_name(f"{folder.name}-{time.time_ns()}")
+
+
+def run_training(config: Config, folder: Path, keeping: Keeping) -> dict[str, Any]:
+    """Train and evaluate in a new folder; return the evaluation."""
+    device_of(config.device)
+    if folder.exists():
+        raise ValueError(f"{folder} exists already; take another one, or {how_to_go_on(folder)}")
+    training = Training(config, use_processes=keeping.use_processes)
+    if is_external(config.task):  # its milestones may change; what the agent learned does not
+        config = with_values(config, {"environment.milestones": training.env.milestones})
+    folder.mkdir(parents=True)
+    prepare_run(config, folder, keeping)
+    with _alone(folder):
+        return _go_on(training, folder, keeping)
+
+
+def prepare_run(config: Config, folder: Path, keeping: Keeping) -> None:
+    """Make a run's folder, for `resume_training` to begin there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / KEEPING, json.dumps(asdict(keeping)) + "\n")
+    save_config(config, folder)  # the last: what has a config is a run
+
+
+def resume_training(folder: Path, patience: float = 1.0, **changes: Any) -> dict[str, Any]:
+    """Go on with a run from its newest whole checkpoint, or from its start; see it through.
+
+    It is kept and judged as it was to be, but for what `changes` says of its `Keeping`. Another
+    process that is at it has so many seconds to let go.
+    """
+    config = load_config(folder)
+    device_of(config.device)
+    with _alone(folder, patience):
+        if is_done(folder):
+            shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+            raise ValueError(f"{folder} is done; see it with: hal eval {shlex.quote(str(folder))}")
+        keeping = Keeping(**{**_read_keeping(folder), **changes})
+        training = Training(config, use_processes=keeping.use_processes)
+        _load_newest(training, folder)
+        (folder / FAILURE).unlink(missing_ok=True)
+        return _go_on(training, folder, keeping)
+
+
+def _read_keeping(folder: Path) -> dict[str, Any]:
+    try:
+        values: dict[str, Any] = json.loads((folder / KEEPING).read_text(encoding="utf-8"))
+        Keeping(**values)
+    except (OSError, ValueError, TypeError) as error:
+        raise ValueError(f"{folder / KEEPING} is damaged: {error}") from error
+    return values
+
+
+def _alone(folder: Path, patience: float = 1.0) -> AbstractContextManager[None]:
+    """Keep other processes off a run."""
+    return locked(folder / LOCK, f"{folder} is being trained by another process", patience)
+
+
+def _load_newest(training: Training, folder: Path) -> None:
+    """Load the newest whole checkpoint; damaged ones are told and given up."""
+    paths = checkpoints_of(folder)
+    for number, path in enumerate(paths, start=1):
+        try:
+            load_checkpoint(training, path)
+        except DamagedError as error:
+            rest = "trying the one before" if number < len(paths) else "there is no other one"
+            print(f"hal: {error}; {rest}", file=sys.stderr)
+        else:
+            training.begin_anew()
+            for damaged in paths[: number - 1]:
+                shutil.rmtree(damaged, ignore_errors=True)
+            return
+    if paths:
+        raise ValueError(f"{folder} has no whole checkpoint; start anew with `hal train`")
+
+
+def _go_on(training: Training, folder: Path, keeping: Keeping) -> dict[str, Any]:
+    """Train to the end, then evaluate; whatever happens, the run can go on."""
+    with Signals() as signals:
+        try:
+            _train(training, folder, keeping, signals)
+            signals.is_patient = False
+            if signals.noticed is not None:
+                raise KeyboardInterrupt
+            return _finish(training, folder, keeping)
+        except KeyboardInterrupt:
+            raise StoppedError(folder, training.agent.num_steps, signals.code) from None
+        except DivergedError as error:  # the same again, if it went on
+            _note_failure(folder, str(error))
+            raise FailedError(str(error)) from error
+        except (OSError, ContractError) as error:
+            _note_failure(folder, str(error))
+            raise FailedError(f"{error}; {how_to_go_on(folder)}") from error
+        except Exception as error:
+            _note_failure(folder, repr(error))
+            raise
+        finally:
+            training.env.close()
+
+
+def _train(training: Training, folder: Path, keeping: Keeping, signals: Signals) -> None:
+    """Train to the end; a checkpoint is left there, or where somebody stopped it."""
+    agent = training.agent
+    loggers = make_loggers(folder, training.config, agent.num_steps, keeping.use_wandb)
+    next_checkpoint = training.cpu_seconds + keeping.checkpoint_seconds
+    start = time.process_time() - training.cpu_seconds
+    try:
+        with Display(training.config, agent.milestones, folder, agent.num_steps) as display:
+            while not training.is_done:
+                training.step()
+                metrics = training.report()
+                if metrics is not None:
+                    display.warn(agent.num_steps, agent.has_collected)
+                    others = time.process_time() - start - training.cpu_seconds
+                    for logger in loggers:
+                        logger.write({**metrics, "keeping_seconds": round(others, 3)})
+                display.show(agent.num_steps, metrics)
+                is_stopped = signals.noticed is not None
+                if is_stopped or training.is_done or training.cpu_seconds >= next_checkpoint:
+                    for logger in loggers:
+                        logger.sync()
+                    save_checkpoint(training, folder)
+                    next_checkpoint = training.cpu_seconds + keeping.checkpoint_seconds
+                if is_stopped:
+                    raise KeyboardInterrupt
+    finally:
+        for logger in loggers:
+            logger.close()
+
+
+def _finish(training: Training, folder: Path, keeping: Keeping) -> dict[str, Any]:
+    """Keep the agent, evaluate it, and let go of what was only there to go on."""
+    save_agent(training.agent, folder)
+    say(f"evaluating {keeping.num_episodes} episodes")
+    result = evaluate_policy(Policy(training.agent), keeping.num_episodes)
+    write_text(folder / EVALUATION, json.dumps(result, indent=2) + "\n")
+    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+    say(f"{success_line(result)}; see {folder}")
+    return result
+
+
+def _note_failure(folder: Path, reason: str) -> None:
+    try:
+        write_text(folder / FAILURE, reason + "\n")
+    except OSError:
+        return  # the folder is what failed
+
+
+def evaluate_policy(policy: Policy, num_episodes: int) -> dict[str, Any]:
+    """Return what a run was and how its agent does, greedily and in fresh episodes."""
+    check_whole_number("episodes", num_episodes, 1)
+    config = policy.config
+    return {
+        "task": config.task,
+        "method": config.method,
+        "preset": config.preset,
+        "seed": config.seed,
+        "steps": config.steps,
+        "episodes": num_episodes,
+        **evaluate(policy, num_episodes=num_episodes).summary(policy.milestones),
+    }
