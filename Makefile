@@ -19,6 +19,7 @@ lint: .venv/.installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 bench-learn: .venv/.installed
 	$(BIN)/python -m benchmarks.learn

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import tyro
 
-from hal.envs.external.adapters.crafter import score
 from hal.config.presets import make_config
+from hal.envs.external.adapters.crafter import score
 from hal.runs.training import Training
 
 PUBLISHED = {  # percent
@@ -73,7 +73,7 @@ def lines_of(bench: Bench) -> Iterator[dict[str, Any]]:
     """Train, and yield rates and score of all episodes so far."""
     config = make_config(bench.env, bench.method, seed=bench.seed, steps=bench.steps)
     training = Training(config, bench.every)
-    log = EpisodeLog(config.num_lanes, len(training.agent.milestones))
+    log = EpisodeLog(config.environment.num_envs, len(training.agent.milestones))
     while not training.is_done:
         training.step()
         log.add(training.info["milestones"], training.agent.is_resetting)

@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 import tyro
 
-from hal.agent.build import Agent
-from hal.config.settings import GREEDY, Exploration
-from hal.runs.evaluation import evaluate
+from hal.agent.protocol import Agent
+from hal.agent.schedules import GREEDY, Exploration
+from hal.config.presets import make_config
 from hal.experiments.stats import contrast
 from hal.files import file_name
-from hal.config.presets import make_config
+from hal.runs.evaluation import evaluate
 from hal.runs.training import train
 
 MODES = {"e05": Exploration(controller=0.05, meta=0.05, mask=0.0), "e0": GREEDY}

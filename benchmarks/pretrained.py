@@ -6,10 +6,12 @@ from typing import Any
 
 import torch
 
-from hal.runs.checkpoint import CONFIG, PRETRAINED, load, load_weights, save_weights
-from hal.files import write_text
+from hal.config.file import CONFIG
 from hal.config.presets import make_config
-from hal.runs.lifecycle import EVALUATION, Keeping, evaluate_policy, run_training
+from hal.files import write_text
+from hal.runs.checkpoint import PRETRAINED, load, load_weights, save_weights
+from hal.runs.folder import EVALUATION
+from hal.runs.lifecycle import Keeping, evaluate_policy, run_training
 
 # As narrow as each task allows: with all layers of 64, iron is learned much later.
 SMALL: dict[str, dict[str, Any]] = {

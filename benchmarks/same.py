@@ -64,7 +64,10 @@ def metrics_of(folder: Path) -> list[dict[str, Any]]:
 def differences(one: Path, other: Path) -> list[str]:
     """Return what two runs have not in common."""
     found = []
-    for what, read in (("metrics", metrics_of), ("evaluation", lambda f: json.loads((f / "evaluation.json").read_text()))):
+    for what, read in (
+        ("metrics", metrics_of),
+        ("evaluation", lambda f: json.loads((f / "evaluation.json").read_text())),
+    ):
         if read(one) != read(other):
             found.append(what)
     before, after = (load_file(folder / "weights.safetensors") for folder in (one, other))

@@ -12,8 +12,8 @@ import tyro
 
 from hal.agent.build import background_of, make_agent
 from hal.agent.hal import HierarchicalAgent
-from hal.envs.grid.vector import GridVectorEnv
 from hal.config.presets import make_config
+from hal.envs.grid.vector import GridVectorEnv
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,9 @@ def main(bench: Bench) -> None:
     """Train for a while and print the shares."""
     torch.set_num_threads(1)
     config = make_config(bench.task, bench.method)
-    env = GridVectorEnv(config.task, config.num_lanes, max_steps=config.horizon)
+    env = GridVectorEnv(
+        config.task, config.environment.num_envs, max_steps=config.environment.horizon
+    )
     obs, info = env.reset(seed=0)
     agent = make_agent(config, env, background_of(env, obs))
     assert isinstance(agent, HierarchicalAgent)
@@ -63,7 +65,7 @@ def main(bench: Bench) -> None:
     for owner, method, name in (
         (env, "step", "environment"),
         (agent.controller, "act", "act"),
-        (agent, "choose_subtasks", "choose subtasks"),
+        (agent, "choose", "choose subtasks"),
         (agent.replay, "add", "replay"),
         (agent.replay, "draw_windows", "replay"),
         (agent.controller, "update", "controller"),

@@ -6,8 +6,8 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from hal.config.settings import Config
 from hal.config.presets import make_config
+from hal.config.settings import Config
 
 LENGTH = 5
 PARTS, VECTOR, PIXELS = (f"tests.corridor:make_{kind}" for kind in ("parts", "vector", "pixels"))

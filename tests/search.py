@@ -8,7 +8,7 @@ import numpy as np
 
 from hal.envs.grid import crafting, treasure
 from hal.envs.grid.jit import kernel
-from hal.envs.grid.rules import CRAFTING_CODE, GAMES, MOVES, NONE
+from hal.envs.grid.rules import CRAFTING_CODE, GAMES, MOVES, NOTHING
 from hal.envs.grid.state import LANE, SIZE, GridState, Lane
 
 NUM_MOVES = len(MOVES)
@@ -77,7 +77,7 @@ def successors(game: int, num_actions: int, lane: Lane) -> tuple[GridState, np.n
                 here.position[1] = cells[i, 1]
                 here.direction = direction
                 done[num_changed] = act(game, here, action)
-                if done[num_changed] != NONE:
+                if done[num_changed] != NOTHING:
                     settle(game, here, scratch)
                     num_changed += 1
     return after[:num_changed], done[:num_changed]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hal.runs.checkpoint import load_config
-from hal.agent.metrics import read_metrics
+from hal.config.file import load_config
+from hal.runs.folder import read_metrics
 from tests.corridor import SMALL
 from tests.test_foreign import run_main
 
@@ -35,7 +35,7 @@ def test_every_command(
     options = [f"--{name.replace('_', '-')}={value}" for name, value in TINY.items()]
     out = ["--out", str(folder), "--episodes", "2"]
     assert run_main(monkeypatch, "train", "--env", task, *options, *out) == 0
-    assert milestone in load_config(folder).milestones
+    assert milestone in load_config(folder).environment.milestones
     lines = read_metrics(folder)
     assert lines[-1]["steps"] >= TINY["steps"]
     measured = {name for line in lines for name in line}

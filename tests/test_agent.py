@@ -9,25 +9,21 @@ import pytest
 import torch
 from torch import nn
 
-from hal.agent.networks.bags import bag_sum
 from hal.agent.build import background_of, make_agent
-from hal.agent.networks.embedding import BagEncoder
-from hal.agent.replay.examples import Examples
+from hal.agent.choices import epsilon2_choice, greedy_choice, weighted_choice
 from hal.agent.hal import HierarchicalAgent
+from hal.agent.networks.bags import bag_sum
+from hal.agent.networks.embedding import BagEncoder
+from hal.agent.networks.learning import Target
+from hal.agent.options import NONE, SubtaskState, main_milestone
+from hal.agent.replay.examples import Examples
+from hal.agent.replay.steps import CONTINUES, CUT, ENDS, Replay, mark_options
 from hal.agent.replay.transitions import MetaReplay
-from hal.agent.networks.encoder import Target
-from hal.agent.replay.steps import CONTINUES, CUT, ENDS, NONE, Replay, mark_options
-from hal.agent.options import (
-    SubtaskState,
-    epsilon2_choice,
-    greedy_choice,
-    main_milestone,
-    weighted_choice,
-)
-from hal.config.settings import GREEDY, Config, Exploration
+from hal.agent.schedules import GREEDY, Exploration
+from hal.config.presets import METHODS, make_config
+from hal.config.settings import Config
 from hal.envs.grid.vector import GridVectorEnv
 from hal.runs.evaluation import evaluate
-from hal.config.presets import METHODS, make_config
 from hal.runs.training import train
 from tests.parts import grid_parts
 

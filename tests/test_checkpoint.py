@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hal.agent.build import Agent
-from hal.runs.checkpoint import CONFIG, WEIGHTS, load_agent, load_config, save_agent, save_config
-from hal.envs.grid.vector import GridVectorEnv
-from hal.runs.evaluation import evaluate
+from hal.agent.protocol import Agent
+from hal.config.file import CONFIG, load_config, save_config
 from hal.config.presets import METHODS, make_config
+from hal.config.settings import grid_settings
+from hal.envs.grid.vector import GridVectorEnv
+from hal.runs.checkpoint import load_agent, save_agent
+from hal.runs.evaluation import evaluate
+from hal.runs.folder import WEIGHTS
 from hal.runs.training import train
 
 TINY: dict[str, Any] = {
@@ -52,7 +55,7 @@ def test_a_loaded_agent_plays_the_same_episodes(
     agent = saved(tmp_path, method, **overrides)
     loaded = load_agent(tmp_path)
     assert loaded.config == agent.config
-    options = agent.config.env_options()
+    options = grid_settings(agent.config)
     ours, theirs = (
         evaluate(one, GridVectorEnv(num_envs=20, **asdict(replace(options, max_steps=60))))
         for one in (agent, loaded)
@@ -72,13 +75,15 @@ def test_damage_is_told_and_nothing_is_executed(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="is damaged"):
             load_agent(tmp_path)
     weights.write_bytes(whole)
-    config.write_text(text.replace("width = 16", "width = 24"))
+    config.write_text(text.replace("hidden_size = 16", "hidden_size = 24"))
     with pytest.raises(ValueError, match="does not fit its config"):
         load_agent(tmp_path)
     for bad_text, message in (
-        ("width = ", "is damaged"),
-        (text.replace("trace =", "track ="), "another version: it lacks trace"),
-        (text.replace('mask = "learned"', 'mask = "guessed"'), "unknown mask 'guessed'"),
+        ("hidden_size = ", "is damaged"),
+        (text.replace("td_lambda =", "track ="), "unknown field 'controller.track'"),
+        (text.replace("td_lambda = 0.9\n", ""), "is damaged: it lacks controller.td_lambda"),
+        (text.replace("[meta]", "[beta]"), "unknown group 'beta'; legal: environment, options"),
+        (text.replace('mask = "learned"', 'mask = "guessed"'), "unknown affordances.mask 'guess"),
     ):
         config.write_text(bad_text)
         with pytest.raises(ValueError, match=message):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hal.experiments.claims import CLAIMS, DEEP, Judgement, judge
-from hal.experiments.results import KEPT, Results, RunResult, finals
+from hal.experiments.results import CURVE_METRICS, Results, RunResult, finals
 from hal.experiments.stats import Interval
 from hal.experiments.suite import EXPERIMENTS
 from hal.experiments.verdicts import Comparison, place
@@ -39,8 +39,8 @@ TRUTH: Changes = {
     "hr+her, p = 1/50": HER,
     "hal-rt": POOR,
     "hal-cl": POOR,
-    "hal, fnf_perc = 0.5": POOR,
-    "hal, aff_threshold = 0.1": POOR,
+    "hal, filter_percentile = 0.5": POOR,
+    "hal, threshold = 0.1": POOR,
     "hal, sigma = 2": {ONLINE: 0.9},
 }
 
@@ -56,7 +56,7 @@ def make_run(task: str, variant: str, seed: int, changes: Changes) -> RunResult:
     final = {SUCCESS: values[SUCCESS], "episodes": 200} | {
         COVERAGE + name: values[COVERAGE] for name in DEEP
     }
-    online = {name: value for name, value in values.items() if name in KEPT}
+    online = {name: value for name, value in values.items() if name in CURVE_METRICS}
     lines = [
         {"steps": 10 + i, **{name: value + 0.05 * i for name, value in online.items()}}
         for i in (-1, 0, 1)
@@ -131,9 +131,9 @@ REFUTING: list[tuple[int, list[int], Changes]] = [
     (9, [1], {"hal-rt": {SUCCESS: [0.95, 1, 1, 1, 1]}}),
     (9, [2, 3], {"hal-cl": {SUCCESS: 0.98}, "hal-fnf": {SUCCESS: 0.98}}),
     (10, [0], {"hal, sigma = 14": {SUCCESS: [1, 1, 0.8, 1, 1]}}),
-    (10, [1], {"hal, fnf_perc = 0.5": {SUCCESS: 0.98}}),
-    (10, [2], {"hal, fnf_perc = 0.7": {SUCCESS: 0.8}}),
-    (10, [3, 4], {f"hal, aff_threshold = {x}": {SUCCESS: y} for x, y in ((0.1, 1), (0.9, 0))}),
+    (10, [1], {"hal, filter_percentile = 0.5": {SUCCESS: 0.98}}),
+    (10, [2], {"hal, filter_percentile = 0.7": {SUCCESS: 0.8}}),
+    (10, [3, 4], {f"hal, threshold = {x}": {SUCCESS: y} for x, y in ((0.1, 1), (0.9, 0))}),
     (11, [4], {"hal, sigma = 16": {ONLINE: 0.39}}),
     (11, [5], {"hal, sigma = 1": {ONLINE: 0.92}}),
 ]

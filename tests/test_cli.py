@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from hal.config.presets import METHODS
 from hal.envs.grid.rules import CRAFTING, TREASURE
 from hal.envs.grid.single import GridEnv
 from hal.pictures.window import Window
 from hal.viewer.play import key_help, key_table, play_by_hand, play_in_window
-from hal.config.presets import METHODS
 
 HAL = str(Path(sys.executable).parent / "hal")
 
@@ -44,7 +44,7 @@ def test_version_help_and_tasks() -> None:
         (["play", "treasure", "--gif", "x.gif"], "--gif goes with --scripted"),
         (["play", "treasure", "--scripted", "--gif", "/no/where/x.gif"], "there is no folder"),
         (["play", "treasure", "--sed", "3"], "--sed, 3 Perhaps you meant: --seed"),
-        (["train", "iron", "--width", "abc"], "Error parsing --width: invalid literal"),
+        (["train", "iron", "--width", "abc"], "Error parsing --controller.hidden-size: invalid literal"),
         (["play", "treasure", "--text", "--seed", "-1"], "seed -1; legal: whole numbers from 0"),
         (["dance"], "dance"),
     ],

@@ -18,8 +18,9 @@ from PIL import Image
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from hal.cli.entry import main
-from hal.config.settings import Config
-from hal.agent.metrics import read_metrics
+from hal.config.names import path_of
+from hal.config.settings import Config, values_of
+from hal.runs.folder import read_metrics
 
 HAL = str(Path(sys.executable).parent / "hal")
 SMALL = ["--num-lanes", "32", "--replay-steps", "4000", "--width", "16", "--meta-width", "16"]
@@ -162,6 +163,10 @@ def failed(*arguments: str) -> str:
         ("iron --disappear-rate 0.02", {"sigma": 2.0}),
         ("iron --disappear-rate 0.02 --sigma 5", {"sigma": 5.0}),
         ("iron --method rainbow --no-is-flat", {"is_flat": False, "reward": "dense"}),
+        ("iron --meta.discount 0.5 --meta.no-waits", {"meta.discount": 0.5, "meta.waits": False}),
+        ("iron --meta-discount=0.5 --no-meta-waits", {"meta.discount": 0.5, "meta.waits": False}),
+        ("iron --discount 0.5 --trace 1 --width 9", {"controller.discount": 0.5, "trace": 1.0}),
+        ("iron --num-lanes 4", {"environment.num_envs": 4}),
     ],
 )
 def test_options_mean_what_they_mean_in_python(
@@ -172,7 +177,7 @@ def test_options_mean_what_they_mean_in_python(
     monkeypatch.setattr(sys, "argv", ["hal", "train", *words.split()])
     main()
     for name, value in expected.items():
-        assert getattr(made[0], name) == value
+        assert values_of(made[0])[path_of(name)] == value
     assert made[0].task == "iron"
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import chisquare
 
 from hal.envs.grid import crafting
-from hal.envs.grid.rules import CRAFTING, NONE
+from hal.envs.grid.rules import CRAFTING, NOTHING
 from hal.envs.grid.state import LANE, new_state, seed_lane
 from tests.worlds import crafting_world, front_tile, inventory_of
 
@@ -16,7 +16,7 @@ NUM_WORLDS = 10_000
 def do(state: np.ndarray, action: str) -> str | None:
     """Do one action; return the name of what it completed."""
     done = crafting.act(state[0], CRAFTING.actions.index(action))
-    return None if done == NONE else (*CRAFTING.milestones, "dirt")[done]
+    return None if done == NOTHING else (*CRAFTING.milestones, "dirt")[done]
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,13 @@ from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from PIL import Image
 
-from hal.envs.grid.settings import Options
-from hal.experiments.figures import FIGURES, LABELS, draw_figures, rate_of, series_of
+from hal.envs.grid.settings import GridSettings
+from hal.experiments.curves import COLOURS
+from hal.experiments.figures import FIGURES, draw_figures
+from hal.experiments.panels import LABELS, rate_of, series_of
+from hal.experiments.plot import STYLE
 from hal.experiments.results import Results, RunResult
 from hal.experiments.suite import EXPERIMENTS, SWEEPS, Variant
-from hal.experiments.plot import COLOURS, STYLE
 
 NUM_LINES = 20
 UNMASKED = ("hr", "hr+her", "rainbow")
@@ -37,7 +39,7 @@ def make_run(variant: Variant, seed: int, shift: float = 0.0) -> RunResult:
         }
         for i, share in enumerate(np.linspace(0.1, 1, NUM_LINES), start=1)
     ]
-    milestones = Options(task=variant.task).milestones or ()
+    milestones = GridSettings(task=variant.task).milestones or ()
     final = {"steps": 20_000, "episodes": 200, "success": level, "length": 300.0}
     final |= {f"coverage/{milestone}": level for milestone in milestones}
     cost = {"cpu_seconds": 10.0 + seed, "steps_per_second": 2_000.0}
@@ -179,7 +181,7 @@ def test_the_mask_is_that_of_hal_with_and_without_the_filter() -> None:
 def test_milestones_are_in_order_of_depth() -> None:
     (axes,) = whole("agnostic").axes
     shown = [label.replace("\n", "_") for label in ticks(axes)]
-    assert shown == list(Options(task="diamond").milestones or ())
+    assert shown == list(GridSettings(task="diamond").milestones or ())
     bars = [bar for container in axes.containers for bar in getattr(container, "patches", ())]
     runs = make_results("agnostic")
     mean = np.mean([run.final["coverage/log"] for run in runs if run.variant == "hal"])

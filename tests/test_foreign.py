@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 
 import hal
-from hal.runs.check import check_env
-from hal.runs.checkpoint import load
+from hal.agent.hal import HierarchicalAgent
 from hal.cli.entry import main
-from hal.runs.evaluation import evaluate
-from hal.runs.lanes import find_make, make_checked, names_of_adapters
 from hal.config.presets import METHODS
+from hal.envs.external.find import find_make, names_of_adapters
+from hal.envs.external.vectorising import make_checked
+from hal.runs.check import try_env
+from hal.runs.checkpoint import load
+from hal.runs.evaluation import evaluate
 from hal.runs.lifecycle import Keeping, resume_training, run_training
 from hal.runs.training import Training
 from tests.corridor import PARTS, PIXELS, SMALL, VECTOR, Corridor, small
@@ -36,7 +38,7 @@ def test_hal_learns_whatever_it_sees(task: str) -> None:
         training.step()
     episodes = evaluate(training.agent, num_episodes=30)
     assert episodes.success.mean() >= 0.9
-    assert training.agent.final == 1
+    assert training.agent.facts.final == 1
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -79,7 +81,7 @@ def test_without_a_task_training_is_agnostic() -> None:
     with pytest.raises(ValueError, match=r"no final milestone.*legal: --is-agnostic"):
         hal.train(small(task))
     policy = hal.train(small(task, is_agnostic=True, steps=3_000))
-    assert policy.agent.final == -1
+    assert policy.agent.facts.final == -1
     episodes = evaluate(policy, num_episodes=20)
     np.testing.assert_array_equal(episodes.success, episodes.covered.all(axis=1))
     assert episodes.covered[:, 1].mean() > 0.8
@@ -89,7 +91,7 @@ def test_without_a_task_training_may_be_for_the_reward(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     task = "tests.corridor:make_taskless"
-    assert check_env(task, 500, seed=0)
+    assert try_env(task, 500, seed=0)
     assert "--meta-anneal-successes 0 to learn for the reward" in capsys.readouterr().out
     with pytest.raises(ValueError, match="--meta-anneal-successes 0 to learn for the reward"):
         hal.train(small(task, meta_waits=False))
@@ -120,12 +122,13 @@ def test_policy_takes_signals_in_the_environments_own_order() -> None:
     (pursued,) = policy.subtasks
     other = "key" if pursued == "door" else "door"
     for name, goes_on in ((pursued, False), (other, False), (None, True)):
-        policy._lanes.subtask[0] = policy.milestones.index(pursued)  # type: ignore
-        policy._lanes.steps[0] = 1  # type: ignore[union-attr]
+        options = policy._options
+        assert options is not None
+        options.subtask[0] = policy.milestones.index(pursued)
+        options.steps[0] = 1
         signals = {"milestones": np.array([name == known for known in Corridor.milestones])}
         policy.act(obs, signals)
-        assert (policy._lanes.steps[0] == 2) == goes_on  # type: ignore[union-attr]
-        assert policy.chosen.size == (not goes_on)
+        assert options.steps[0] == (2 if goes_on else 0), "what ended is chosen anew"
 
 
 # --- Runs -----------------------------------------------------------------------------------
@@ -137,14 +140,15 @@ def test_a_run_goes_on_with_new_episodes() -> None:
     for _ in range(60):
         training.step()
     agent = training.agent
+    assert isinstance(agent, HierarchicalAgent)
     before, num_rows = agent.num_steps, agent.replay.num_rows
-    num_stored = len(agent.meta.replay)  # type: ignore[union-attr]
+    num_stored = len(agent.meta.replay)
     training.begin_anew()
     assert agent.num_steps == before
     assert agent.replay.num_rows == num_rows + 1
     assert not agent.replay.is_valid[num_rows].any()
     assert (agent.replay.end[num_rows - 1] != 0).all(), "no return reaches over the gap"
-    assert len(agent.meta.replay) == num_stored  # type: ignore[union-attr]
+    assert len(agent.meta.replay) == num_stored
     training.step()
     assert agent.replay.is_valid[num_rows + 1].all()
     assert (agent.episodes.present[:, 1] == 1).all(), "episodes are a step old"
@@ -154,8 +158,8 @@ def test_a_stopped_run_is_resumed_and_finished(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     code = f"""
 import signal, os
-from hal.runs.lifecycle import run_training, Keeping
-from hal.runs.training import Training
+from hal.runs.lifecycle import (run_training, Keeping)
+from hal.runs.training import (Training)
 from tests.corridor import small
 from pathlib import Path
 step = Training.step
@@ -228,7 +232,7 @@ def test_another_background_is_taken_from_the_checkpoint() -> None:
 
 
 def test_check_of_a_good_environment(capsys: pytest.CaptureFixture[str]) -> None:
-    assert check_env(PARTS, 500, seed=0)
+    assert try_env(PARTS, 500, seed=0)
     text = capsys.readouterr().out
     for line in (
         f"{PARTS}: the contract was kept in 50",
@@ -249,7 +253,7 @@ def test_check_of_a_bad_environment(
     breach: str, line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Broken, "num_healthy", 0)
-    assert not check_env(f"tests.test_contract:make_{breach}", 500, seed=0)
+    assert not try_env(f"tests.test_contract:make_{breach}", 500, seed=0)
     assert line in capsys.readouterr().out
 
 
@@ -292,7 +296,7 @@ def test_adapters_are_listed_and_found() -> None:
 def test_no_environment_is_known_by_name() -> None:
     """But to itself, to its adapter, and to presets: scales, and the paper's experiments."""
     source = Path(hal.__file__).parent
-    knowing = {"envs", "adapters", "presets.py", "suite.py", "claims.py"}
+    knowing = {"grid", "adapters", "pictures", "presets.py", "suite.py", "claims.py"}
     for path in source.rglob("*.py"):
         if not knowing & set(path.relative_to(source).parts):
             text = path.read_text().lower()

@@ -9,9 +9,11 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 import hal
-from hal.envs.grid.vector import GridVectorEnv
-from hal.envs.external.lanes import ForeignLanes, NextStep
+from hal.agent.base import BaseAgent
+from hal.envs.external.autoreset import NextStep
+from hal.envs.external.lanes import ExternalLanes
 from hal.envs.external.milestones import MilestoneWrapper
+from hal.envs.grid.vector import GridVectorEnv
 from hal.errors import ContractError
 from hal.runs.evaluation import evaluate
 from hal.runs.lanes import make_lanes
@@ -22,7 +24,7 @@ from tests.corridor import LENGTH, PARTS, Corridor, small
 @pytest.mark.parametrize("use_processes", [False, True])
 def test_lanes_have_the_final_milestone_last_and_actions_from_zero(use_processes: bool) -> None:
     env = make_lanes(small(), 3, use_processes=use_processes)
-    assert isinstance(env, ForeignLanes)
+    assert isinstance(env, ExternalLanes)
     assert env.milestones == ("key", "door"), "the environment's own order is door, key"
     obs, info = env.reset(seed=[1, 2, 3])
     assert obs["row"].shape == (3, 1, LENGTH)
@@ -197,6 +199,7 @@ def test_native_lanes_train_and_go_on(name: str) -> None:
     training.begin_anew()
     while not training.is_done:
         training.step()
+    assert isinstance(training.agent, BaseAgent)
     replay = training.agent.replay
     rows = np.arange(1, replay.num_rows - 1)
     if name == "make_plain_lanes":  # which counts its steps, and so do the rows

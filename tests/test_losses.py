@@ -40,7 +40,7 @@ def test_lambda_returns_mix_n_step_returns(trace: float) -> None:
     size, length = 50, 9
     reward, value = rng.normal(size=(2, size, length))
     end = rng.choice([CONTINUES, CONTINUES, CONTINUES, ENDS, CUT], size=(size, length))
-    returns = lambda_returns(reward, end, value, 0.9, trace)
+    returns = lambda_returns(reward, end == CONTINUES, end != ENDS, value, 0.9, trace)
     for i in range(size):
         for start in range(length):
             expected = brute_force_return(
@@ -53,7 +53,9 @@ def test_a_milestone_ends_the_return_and_a_cut_does_not() -> None:
     reward = np.array([[-0.01, 0.99], [-0.01, -0.01]])
     value = np.array([[5.0, 7.0], [5.0, 7.0]])
     end = np.array([[CONTINUES, ENDS], [CONTINUES, CUT]])
-    returns = lambda_returns(reward, end, value, discount=0.5, trace=1.0)
+    returns = lambda_returns(
+        reward, end == CONTINUES, end != ENDS, value, discount=0.5, td_lambda=1.0
+    )
     np.testing.assert_allclose(returns[0], [-0.01 + 0.5 * 0.99, 0.99])
     np.testing.assert_allclose(returns[1], [-0.01 + 0.5 * (-0.01 + 0.5 * 7), -0.01 + 0.5 * 7])
 

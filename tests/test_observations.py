@@ -7,9 +7,10 @@ import pytest
 import torch
 from gymnasium import spaces
 
+from hal.agent.networks.cells import Cells, scaled
 from hal.agent.networks.convolution import PlaneEncoder
 from hal.agent.networks.embedding import BagEncoder
-from hal.envs.observations import Cells, Obs, batch_size, flat, parts_of, scaled
+from hal.envs.observations import Obs, batch_size, flat, parts_of
 
 CPU = torch.device("cpu")
 SPACES: dict[str, tuple[spaces.Space[Any], dict[str, tuple[str, tuple[int, ...]]]]] = {
@@ -92,7 +93,7 @@ def test_every_kind_is_read(name: str) -> None:
     if name != "counts":  # they say how many, up to a point
         assert min(float((values[i] - values[j]).abs().sum()) for i, j in pairs) > 0
     assert encoder.torso(8)(encoder(obs, CPU)).shape == (16, 8)
-    blank = encoder.blank(2, 3)
+    blank = encoder.layout.blank(2, 3)
     assert all(blank[part.name].shape == (2, 3, *part.shape) for part in parts)
 
 

@@ -6,119 +6,125 @@ import numpy as np
 import pytest
 import torch
 
-from hal.agent.base import EnvFacts
 from hal.agent.controller import Controller, Lesson
-from hal.agent.networks.convolution import HeadsQ, PlaneEncoder
 from hal.agent.meta_controller import MetaController
-from hal.agent.networks.encoder import Context, DuelingValues
+from hal.agent.networks.convolution import HeadsQ, PlaneEncoder
+from hal.agent.networks.heads import Context, DuelingValues
+from hal.agent.options import NONE
 from hal.agent.replay.priorities import Priorities
-from hal.agent.replay.steps import CONTINUES, CUT, ENDS, NONE, Replay, Windows
+from hal.agent.replay.steps import CONTINUES, CUT, ENDS, Replay, Windows
+from hal.agent.replay.transitions import MetaReplay
+from hal.agent.schedules import Progress, exploration, importance
 from hal.config.presets import METHODS, make_config
-from tests.parts import grid_parts
+from hal.config.settings import values_of
+from tests.parts import ended_options, grid_parts
 
 CPU = torch.device("cpu")
 ENCODER = PlaneEncoder(grid_parts((11, 11), num_codes=5, num_counts=3), background=np.array([0]))
 
 # The table's name, our field, the table's value.
 TABLE_3: list[tuple[str, str, Any]] = [
-    ("adam_lr, controller", "learning_rate", 0.000625),
-    ("adam_lr, meta-controller", "meta_learning_rate", 0.000625),
-    ("adam_lr, context and classifier", "context_learning_rate", 0.000625),
-    ("adam_lr does not decay", "final_rate_share", 1.0),
-    ("adam_eps", "adam_eps", 0.00015),
-    ("batch_size, controller", "batch_windows", 32),
-    ("batch_size, meta-controller", "meta_batch", 32),
-    ("batch_size, contrastive loss", "triplets", 32),
-    ("batch_size, classifier", "classifier_batch", 32),
-    ("discount", "discount", 0.99),
-    ("discount, meta-controller", "meta_discount", 0.99),
-    ("discount, flat", "flat_discount", 0.99),
-    ("targ_update", "target_every", 1_000),
-    ("targ_update copies", "target_rate", 1.0),
-    ("exp_steps", "warmup_steps", 400),
-    ("eps_c", "controller_epsilon", (0.5, 0.05)),
-    ("eps_mc", "meta_epsilon", (0.2, 0.05)),
-    ("eps_aff", "mask_epsilon", (0.8, 0.0)),
-    ("n_steps", "window", 10),
-    ("n_steps, not lambda", "trace", 1.0),
-    ("n_steps of the first step", "trained_steps", 1),
-    ("max_option_steps", "max_option_steps", 50),
-    ("update_freq", "update_every", 4),
-    ("meta_update_freq", "meta_every", 40),
-    ("margin_update_freq", "filter_every", 600),
-    ("aff_update_freq and rep_update_freq", "context_every", 40),
-    ("sigma", "sigma", 7.0),
-    ("knn_n", "knn_n", 1_000),
-    ("knn_k", "knn_k", 1),
-    ("fnf_conf", "fnf_conf", 0.95),
-    ("fnf_perc", "fnf_perc", 0.9),
+    ("adam_lr, controller", "controller.learning_rate", 0.000625),
+    ("adam_lr, meta-controller", "meta.learning_rate", 0.000625),
+    ("adam_lr, context and classifier", "affordances.learning_rate", 0.000625),
+    ("adam_lr does not decay", "networks.final_rate_share", 1.0),
+    ("adam_eps", "networks.adam_eps", 0.00015),
+    ("batch_size, controller", "replay.batch_windows", 32),
+    ("batch_size, meta-controller", "meta.batch_size", 32),
+    ("batch_size, contrastive loss", "affordances.triplets", 32),
+    ("batch_size, classifier", "affordances.classifier_batch", 32),
+    ("discount", "controller.discount", 0.99),
+    ("discount, meta-controller", "meta.discount", 0.99),
+    ("discount, flat", "controller.flat_discount", 0.99),
+    ("targ_update", "networks.target_every", 1_000),
+    ("targ_update copies", "networks.target_rate", 1.0),
+    ("exp_steps", "replay.warmup_steps", 400),
+    ("eps_c", "exploration.controller_epsilon", (0.5, 0.05)),
+    ("eps_mc", "exploration.meta_epsilon", (0.2, 0.05)),
+    ("eps_aff", "exploration.mask_epsilon", (0.8, 0.0)),
+    ("n_steps", "replay.window", 10),
+    ("n_steps, not lambda", "controller.td_lambda", 1.0),
+    ("n_steps of the first step", "controller.trained_steps", 1),
+    ("max_option_steps", "options.max_steps", 50),
+    ("update_freq", "controller.every", 4),
+    ("meta_update_freq", "meta.every", 40),
+    ("margin_update_freq", "affordances.filter_every", 600),
+    ("aff_update_freq and rep_update_freq", "affordances.every", 40),
+    ("sigma", "affordances.sigma", 7.0),
+    ("knn_n", "affordances.knn_n", 1_000),
+    ("knn_k", "affordances.knn_k", 1),
+    ("fnf_conf", "affordances.filter_confidence", 0.95),
+    ("fnf_perc", "affordances.filter_percentile", 0.9),
 ]
 # What the specification adds to it.
 BESIDE_THE_TABLE: list[tuple[str, Any]] = [
-    ("num_lanes", 4),
-    ("anneal_share", 0.8),
-    ("prioritised", True),
-    ("alpha", 0.4),
-    ("importance", (0.6, 1.0)),
-    ("double_q", True),
-    ("torso", "convolution"),
-    ("width", 512),
-    ("meta_width", 512),
-    ("context_width", 512),
-    ("context_size", 128),
-    ("clip", 10.0),
-    ("weight_decay", 1e-5),
-    ("triplet_margin", 1.0),
-    ("aff_threshold", 0.5),
-    ("step_penalty", 0.01),
-    ("rarity", "difference"),
-    ("num_negatives", 1),
-    ("meta_hindsight", False),
-    ("bootstrap_truncation", True),
+    ("environment.num_envs", 4),
+    ("exploration.anneal_share", 0.8),
+    ("replay.prioritised", True),
+    ("replay.alpha", 0.4),
+    ("replay.importance", (0.6, 1.0)),
+    ("controller.double_q", True),
+    ("networks.torso", "convolution"),
+    ("controller.hidden_size", 512),
+    ("meta.hidden_size", 512),
+    ("affordances.hidden_size", 512),
+    ("affordances.context_size", 128),
+    ("networks.max_grad_norm", 10.0),
+    ("networks.weight_decay", 1e-5),
+    ("affordances.triplet_margin", 1.0),
+    ("affordances.threshold", 0.5),
+    ("controller.step_penalty", 0.01),
+    ("options.rarity", "difference"),
+    ("affordances.num_negatives", 1),
+    ("meta.hindsight", False),
+    ("meta.bootstrap_truncation", True),
 ]
 
 
 @pytest.mark.parametrize(("name", "field", "value"), TABLE_3)
 def test_table_3(name: str, field: str, value: Any) -> None:
-    assert getattr(make_config("iron", "hal", "paper"), field) == value, name
+    assert values_of(make_config("iron", "hal", "paper"))[field] == value, name
 
 
 @pytest.mark.parametrize(("field", "value"), BESIDE_THE_TABLE)
 def test_beside_the_table(field: str, value: Any) -> None:
-    assert getattr(make_config("iron", "hal", "paper"), field) == value
+    assert values_of(make_config("iron", "hal", "paper"))[field] == value
 
 
 def test_sigma_is_smaller_where_items_disappear() -> None:
-    assert make_config("iron", "hal", "paper", disappear_rate=0.02).sigma == 2.0
-    assert make_config("iron", "hal", disappear_rate=0.02).sigma == 2.0
-    assert make_config("iron", "hal", disappear_rate=0.02, sigma=4.0).sigma == 4.0
+    assert make_config("iron", "hal", "paper", disappear_rate=0.02).affordances.sigma == 2.0
+    assert make_config("iron", "hal", disappear_rate=0.02).affordances.sigma == 2.0
+    assert make_config("iron", "hal", disappear_rate=0.02, sigma=4.0).affordances.sigma == 4.0
 
 
 def test_full_episodes_and_schedules() -> None:
     iron, treasure = (make_config(task, "hal", "paper") for task in ("iron", "treasure"))
-    assert (iron.horizon, treasure.horizon) == (4320, 3630)
+    assert (iron.environment.horizon, treasure.environment.horizon) == (4320, 3630)
     assert (iron.steps, treasure.steps) == (6_000_000, 4_000_000)
     for share, expected in ((0.0, 0.5), (0.4, 0.275), (0.8, 0.05), (1.0, 0.05)):
-        explore = iron.exploration(int(share * iron.steps), num_successes=0)
+        progress = Progress(int(share * iron.steps), iron.steps)
+        explore = exploration(iron.exploration, progress, 0 if iron.anneals_by_success else None)
         assert explore.controller == pytest.approx(expected)
         assert explore.mask == pytest.approx(0.8 * (1 - min(share / 0.8, 1)))
-        beta = iron.beta(int(share * iron.steps))
+        beta = importance(iron.replay.importance, iron.exploration, progress)
         assert beta == pytest.approx(0.6 + 0.4 * min(share / 0.8, 1))
 
 
 def test_every_method_has_a_paper_config() -> None:
     for method in METHODS:
         config = make_config("treasure", method, "paper")
-        assert config.torso == "convolution"
-    assert make_config("iron", "hr", "paper").rarity == "none"
+        assert config.networks.torso == "convolution"
+    assert make_config("iron", "hr", "paper").options.rarity == "none"
 
 
 def test_targets_are_copied_by_environment_steps() -> None:
     """Every 1,000 environment steps: 250 updates of the controller, 25 of the meta-controller."""
     config = make_config("iron", "hal", "paper", meta_replay=100)
-    assert Controller(config, ENCODER, 1, 2, 0.9, CPU).target.every == 250
-    facts = EnvFacts(2, milestones=("one", "two"), final=1, columns=(0, 1))
-    assert MetaController(config, ENCODER, facts, np.random.default_rng(0), CPU).target.every == 25
+    controller = Controller(config.controller, config.networks, ENCODER, (1, 2), 0.9, CPU)
+    assert controller.target.every == 250
+    replay, rng = MetaReplay(config.meta.capacity, ENCODER.layout, 2), np.random.default_rng(0)
+    meta = MetaController(config.meta, config.networks, ENCODER, replay, (4, 2, 1), rng, CPU)
+    assert meta.target.every == 25
 
 
 # --- networks -------------------------------------------------------------------------------
@@ -134,7 +140,7 @@ def test_the_papers_networks() -> None:
     assert shapes["torso.counts.0.weight"] == (512, 3)
     assert shapes["torso.join.0.weight"] == (512, 1024)
     assert shapes["out.weight"] == (7 * (1 + 4), 512)
-    context = Context(config, ENCODER, 7)
+    context = Context(config.affordances, ENCODER, 7)
     assert context.embed.out_features == 128
     assert context.classify.in_features == 128
     assert DuelingValues(ENCODER, 512, 7).out.out_features == 1 + 7
@@ -154,7 +160,7 @@ def test_each_goal_has_its_own_dueling_head() -> None:
     with torch.no_grad():
         network.out.weight.zero_()
         network.out.bias.copy_(torch.arange(15.0))
-    features = ENCODER(ENCODER.blank(2), CPU)
+    features = ENCODER(ENCODER.layout.blank(2), CPU)
     values = network(features, torch.tensor([0, 2]))
     # Head g has value 5g and advantages 5g + 1 to 5g + 4, whose mean is 5g + 2.5.
     assert values.tolist() == [[-1.5, -0.5, 0.5, 1.5], [8.5, 9.5, 10.5, 11.5]]
@@ -199,13 +205,11 @@ def test_new_slots_have_the_largest_priority_so_far() -> None:
 def prioritised_replay(num_rows: int) -> Replay:
     """Two lanes, capacity 12, windows of 4; lane 1's rows of number 5k only reset."""
     priorities = Priorities(24, exponent=1.0)
-    replay = Replay(12, 2, ENCODER, 3, np.random.default_rng(0), priorities, window=4)
+    replay = Replay(12, 2, ENCODER.layout, 3, np.random.default_rng(0), priorities, window=4)
     for row in range(num_rows):
+        inventory = np.array([[row, lane, 0] for lane in range(2)])
         replay.add(
-            {
-                "image": np.zeros((2, 11, 11)),
-                "inventory": np.array([[row, lane, 0] for lane in range(2)]),
-            },
+            {"image": np.zeros((2, 11, 11)), "inventory": inventory},
             milestone=np.full(2, NONE),
             is_valid=np.array([True, row % 5 != 0]),
         )
@@ -219,7 +223,7 @@ def test_hindsight_makes_rows_news_again() -> None:
     slots = np.arange(2 * 11)
     open_ones = slots[replay.priorities.tree[replay.priorities.first_leaf + slots] > 0]
     replay.priorities.update(open_ones, np.full(open_ones.size, 0.1))
-    replay.mark(np.array([0, 1]), np.array([4, 4]), np.array([2, 1]))
+    replay.mark(ended_options([1, 1], [2, 1], steps=7), starts=np.array([4, 4]))
     priority = replay.priorities.tree[replay.priorities.first_leaf + slots].reshape(11, 2)
     # Lane 0's option got another milestone than it pursued; its last rows have no window yet.
     np.testing.assert_allclose(priority[:, 0], [0.1] * 4 + [1.0] * 3 + [0] * 4, atol=1e-5)
@@ -285,7 +289,7 @@ class Counts(torch.nn.Module):
 )
 def test_n_step_returns_stop_at_the_options_end(end: list[int], expected: float) -> None:
     config = make_config("iron", "hal", "paper", window=3)
-    controller = Controller(config, ENCODER, 1, 2, 0.5, CPU)
+    controller = Controller(config.controller, config.networks, ENCODER, (1, 2), 0.5, CPU)
     # Double Q: the network prefers the first action, which its target judges at count + 10.
     controller.learner.network = Counts(1.0, 0.0)
     controller.target.network = Counts(10.0, 99.0)

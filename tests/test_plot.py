@@ -12,12 +12,14 @@ from PIL import Image
 from rich.console import Console
 from rich.table import Table
 
-from hal import plot, runs
-from hal.runs.checkpoint import save_config
-from hal.agent.metrics import read_metrics
-from hal.experiments.plot import mean_curve, plot_runs, plot_text, read_groups
+from hal.config.file import save_config
 from hal.config.presets import METHODS, make_config
-from hal.runs.listing import find_runs, runs_table, state_of
+from hal.experiments import curves, plot
+from hal.experiments.curves import mean_curve, read_groups
+from hal.experiments.plot import plot_runs, plot_text
+from hal.runs import folder as runs
+from hal.runs.folder import find_runs, read_metrics, state_of
+from hal.runs.listing import runs_table
 
 Lines = list[dict[str, Any]]
 
@@ -251,15 +253,15 @@ def test_labels_tell_what_differs(tmp_path: Path) -> None:
 
 
 def test_groups_of_a_method_share_its_colour_but_no_dashes(tmp_path: Path) -> None:
-    assert list(plot.COLOURS) == list(METHODS)
-    assert len(set(plot.COLOURS.values())) == len(METHODS)
+    assert list(curves.COLOURS) == list(METHODS)
+    assert len(set(curves.COLOURS.values())) == len(METHODS)
     lines = curve("episode/success", [0.5])
     for sigma in (2.0, 3.0):
         make_run(tmp_path / f"{sigma}", lines, sigma=sigma)
     make_run(tmp_path / "hr", lines, method="hr")
     (groups,) = read_groups([tmp_path]).values()
     colours = [group.style["color"] for group in groups]
-    assert colours == [plot.COLOURS[name] for name in ("hal", "hal", "hr")]
+    assert colours == [curves.COLOURS[name] for name in ("hal", "hal", "hr")]
     assert groups[0].style["linestyle"] != groups[1].style["linestyle"]
     assert groups[0].style["linestyle"] == groups[2].style["linestyle"] == "-"
 
@@ -310,7 +312,7 @@ def test_figures_are_written_and_show_the_data(tmp_path: Path) -> None:
     assert first.shape[1] == 2160, "a page's width at 300 dots per inch"
     ink = (first < 128).any(axis=2)
     assert 0.01 < ink.mean() < 0.5
-    colour = tuple(bytes.fromhex(plot.COLOURS["hal"][1:]))
+    colour = tuple(bytes.fromhex(curves.COLOURS["hal"][1:]))
     assert (first == colour).all(axis=2).sum() > 500, "the method's curve"
     np.testing.assert_array_equal(first, pixels(again))
     assert (first != pixels(fast)).any(axis=2).sum() > 1000
@@ -375,9 +377,9 @@ def test_sparklines() -> None:
     steps = np.arange(1, 41) * 10.0
     means = np.concatenate([np.repeat(np.arange(8) / 7, 4), np.full(4, np.nan), np.full(4, 2.0)])
     missing = np.full(40, np.nan)
-    line = plot.sparkline(plot.Curve(steps, means, missing, missing), end=400, top=1)
+    line = plot.sparkline(curves.Curve(steps, means, missing, missing), end=400, top=1)
     assert line == "".join(block * 4 for block in "▁▂▃▄▅▆▇█") + "    ████"
-    half = plot.sparkline(plot.Curve(steps, means * 100, missing, missing), end=800, top=100)
+    half = plot.sparkline(curves.Curve(steps, means * 100, missing, missing), end=800, top=100)
     assert half[20:] == " " * 20, "a shorter run has a shorter line"
     assert half[:3] == "▁▁▂"
     assert half[19] == "█"

@@ -1,6 +1,5 @@
 """Learners on probes small enough that their values are known."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -8,33 +7,19 @@ import numpy as np
 import pytest
 import torch
 
-from hal.agent.affordances import Affordances
-from hal.agent.base import EnvFacts
 from hal.agent.controller import Controller, subtask_lessons
-from hal.agent.networks.embedding import BagEncoder
 from hal.agent.meta_controller import MetaController
-from hal.agent.replay.steps import CONTINUES, CUT, ENDS, NONE, Replay
-from hal.config.settings import Config
-from hal.agent.metrics import Tally
-from hal.envs.observations import Obs
+from hal.agent.networks.embedding import BagEncoder
+from hal.agent.options import NONE
+from hal.agent.replay.steps import CONTINUES, CUT, ENDS, Replay
+from hal.agent.replay.transitions import MetaReplay
+from hal.agent.schedules import Progress
 from hal.config.presets import make_config
-from tests.parts import grid_parts
+from hal.config.settings import Config
+from tests.parts import ended_options, grid_parts, states
 
 CPU = torch.device("cpu")
 ENCODER = BagEncoder(grid_parts((1, 1), num_codes=6, num_counts=1), background=np.array([0]))
-
-
-def states(codes: list[int]) -> Obs:
-    """Return images of one cell that tell the state, and empty inventories."""
-    image = np.array(codes, np.uint8).reshape(-1, 1, 1)
-    return {"image": image, "inventory": np.zeros((len(codes), 1), np.int16)}
-
-
-def facts(num_milestones: int) -> EnvFacts:
-    """Return those of an environment with so many milestones, the last of them the final one."""
-    names = tuple(f"milestone {k}" for k in range(num_milestones))
-    columns = tuple(range(num_milestones))
-    return EnvFacts(2, milestones=names, final=num_milestones - 1, columns=columns)
 
 
 def probe_config(**overrides: Any) -> Config:
@@ -42,7 +27,6 @@ def probe_config(**overrides: Any) -> Config:
         "num_lanes": 8,
         "width": 32,
         "meta_width": 32,
-        "context_width": 32,
         "window": 5,
         "steps": 500,
         "trained_steps": 5,
@@ -50,13 +34,13 @@ def probe_config(**overrides: Any) -> Config:
     return make_config("wood", "hal", **{**small, "target_rate": 0.1, **overrides})
 
 
-def corridor(config: Config, num_rows: int = 400) -> Replay:
+def corridor(num_rows: int = 400) -> Replay:
     """Random walks along states 1 to 3: action 1 advances, and from the last is the milestone.
 
     An option is cut after six steps wherever it is; the walk goes on.
     """
     rng = np.random.default_rng(0)
-    replay = Replay(num_rows, 8, ENCODER, 2, rng)
+    replay = Replay(num_rows, 8, ENCODER.layout, 2, rng)
     place, age = np.ones(8, np.int64), np.zeros(8, np.int64)
     for _ in range(num_rows):
         action = rng.integers(2, size=8)
@@ -76,36 +60,35 @@ def corridor(config: Config, num_rows: int = 400) -> Replay:
     return replay
 
 
-def learned_values(controller: Controller, replay: Replay, num_updates: int) -> np.ndarray:
-    config = controller.config
-
+def learned_values(config: Config, num_updates: int) -> np.ndarray:
+    """Learn from random walks, without hindsight; return the values of states 1 to 3."""
+    settings = config.controller
+    assert settings.discount == 0.9
+    torch.manual_seed(0)
+    controller = Controller(settings, config.networks, ENCODER, (2, 2), settings.discount, CPU)
+    replay = corridor()
     for i in range(num_updates):
-        controller.update(
-            replay,
-            lambda windows: subtask_lessons(windows, replace(config, use_hindsight=False)),
-            i,
-        )
+        windows = replay.draw(config.replay, beta=1.0)
+        lessons = subtask_lessons(windows, replace(settings, use_hindsight=False))
+        controller.update(windows, lessons, Progress(i, config.steps))
     with torch.no_grad():
         features = ENCODER(states([1, 2, 3]), CPU)
         values = controller.learner.network(features, torch.zeros(3, dtype=torch.int64))
-    assert config.discount == 0.9
     return np.asarray(values)
 
 
 @pytest.mark.parametrize("double_q", [False, True])
 def test_controller_bootstraps_at_cuts_and_not_at_milestones(double_q: bool) -> None:
-    torch.manual_seed(0)
     config = probe_config(trace=0.0, double_q=double_q, learning_rate=2e-3)
-    controller = Controller(config, ENCODER, 2, 2, config.discount, CPU)
-    values = learned_values(controller, corridor(config), 600)
+    values = learned_values(config, 600)
     # Staying costs one discount; the last state's milestone is worth 1 and no more.
     expected = np.array([[0.9**3, 0.9**2], [0.9**2, 0.9], [0.9, 1.0]])
     np.testing.assert_allclose(values, expected, atol=0.06)
 
 
 def test_lessons_reward_what_was_pursued_and_punish_what_was_not() -> None:
-    config = probe_config(step_penalty=0.25, stray_penalty=0.5)
-    replay = Replay(3, 1, ENCODER, 2, np.random.default_rng(0))
+    settings = probe_config(step_penalty=0.25, stray_penalty=0.5).controller
+    replay = Replay(3, 1, ENCODER.layout, 2, np.random.default_rng(0))
     for milestone in (NONE, 1, 0):
         replay.add(
             states([1]),
@@ -114,21 +97,19 @@ def test_lessons_reward_what_was_pursued_and_punish_what_was_not() -> None:
             end=np.array([CONTINUES if milestone == NONE else ENDS]),
             is_valid=np.array([True]),
         )
-    replay.mark(np.array([0]), np.array([0]), np.array([1]))
+    replay.mark(ended_options([0], [1], steps=3), starts=np.array([0]))
     replay.hindsight[2] = 0
     windows = replay.draw_windows(1, length=2, event_share=0.0)
-    pursued, in_hindsight = subtask_lessons(windows, config)
+    pursued, in_hindsight = subtask_lessons(windows, settings)
     np.testing.assert_allclose(pursued.reward, [[-0.25, -0.75]])
     np.testing.assert_allclose(in_hindsight.reward, [[-0.25, 0.75]])
     assert in_hindsight.where.all()
-    assert len(subtask_lessons(windows, replace(config, use_hindsight=False))) == 1
+    assert len(subtask_lessons(windows, replace(settings, use_hindsight=False))) == 1
 
 
 def test_n_step_returns_of_the_first_step_learn_the_same_order() -> None:
-    torch.manual_seed(0)
     config = probe_config(trace=1.0, trained_steps=1, batch_windows=64, learning_rate=2e-3)
-    controller = Controller(config, ENCODER, 2, 2, config.discount, CPU)
-    values = learned_values(controller, corridor(config), 400)
+    values = learned_values(config, 400)
     assert (values[:, 1] > values[:, 0]).all()
     assert (np.diff(values[:, 1]) > 0).all()
 
@@ -136,11 +117,19 @@ def test_n_step_returns_of_the_first_step_learn_the_same_order() -> None:
 # --- the meta-controller --------------------------------------------------------------------
 
 
+def make_meta(config: Config, num_milestones: int) -> MetaController:
+    """Return one that has seen nothing; the last milestone is the final one."""
+    replay = MetaReplay(config.meta.capacity, ENCODER.layout, num_milestones)
+    sizes = (config.environment.num_envs, num_milestones, num_milestones - 1)
+    rng = np.random.default_rng(0)
+    return MetaController(config.meta, config.networks, ENCODER, replay, sizes, rng, CPU)
+
+
 def meta_probe(is_pruned: bool) -> np.ndarray:
     """Option 0 leads from state 1 to state 2, where option 1 wins 1 and option 0 wins 3."""
     torch.manual_seed(0)
     config = probe_config(meta_batch=64, meta_learning_rate=2e-3)
-    meta = MetaController(config, ENCODER, facts(2), np.random.default_rng(0), CPU)
+    meta = make_meta(config, 2)
     for state, subtask, reward, has_future in ((1, 0, 0.0, 1), (2, 1, 1.0, 0), (2, 0, 3.0, 0)):
         meta.replay.add(
             states([state]),
@@ -148,10 +137,10 @@ def meta_probe(is_pruned: bool) -> np.ndarray:
             next_mask=np.array([[not is_pruned, True]]),
             subtask=np.array([subtask]),
             reward=np.array([reward]),
-            discount=np.array([config.meta_discount * has_future]),
+            discount=np.array([config.meta.discount * has_future]),
         )
     for i in range(500):
-        meta.update(i)
+        meta.update(Progress(i, config.steps), beta=1.0)
     return meta.values(states([1, 2]))
 
 
@@ -166,16 +155,10 @@ def test_the_meta_controller_looks_for_the_future_within_the_mask(
 
 def one_option(config: Config, subtask: int, collected: int) -> MetaController:
     """A lane's option that ended at state 2, stored."""
-    meta = MetaController(config, ENCODER, facts(3), np.random.default_rng(0), CPU)
-    lanes = np.array([0])
-    for state, stores in ((1, False), (2, True)):
-        obs = states([state] * 8)
-        if stores:
-            meta.store(lanes, obs, np.ones((1, 3), np.bool_))
-        else:
-            meta.begin(lanes, obs)
-            meta.reward[lanes] = 0.25
-            meta.end(lanes, np.array([subtask]), np.array([collected]))
+    meta = make_meta(config, 3)
+    ended = ended_options([subtask], [collected], reward=0.25)
+    mask, has_future = np.ones((1, 3), np.bool_), np.array([True])
+    meta.store(ended, states([1]), states([2]), mask, has_future)
     return meta
 
 
@@ -201,121 +184,9 @@ def test_options_are_stored_as_chosen_and_as_collected(
 
 def test_a_success_bounds_every_copy_by_the_return_that_was_had() -> None:
     meta = one_option(probe_config(), 0, 1)
-    obs = states([2] * 8)
-    meta.begin(np.array([0]), obs)
-    meta.reward[0] = 1.0
-    meta.end(np.array([0]), np.array([2]), np.array([2]))
-    meta.store(np.array([0]), obs, np.ones((1, 3), np.bool_), has_future=False)
+    ended = ended_options([2], [2], reward=1.0)
+    mask, has_future = np.ones((1, 3), np.bool_), np.array([False])
+    meta.store(ended, states([2]), states([2]), mask, has_future)
     meta.finish_episode(0, is_success=True)
     expected = [0.25 + 0.95 * 1.0, 0.25 + 0.95 * 1.0, 1.0]
     assert meta.replay.lower_bound[:3].tolist() == pytest.approx(expected)
-
-
-# --- affordances ----------------------------------------------------------------------------
-
-
-def affordances_of(
-    label: Callable[[int], bool], success_rate: float | None = None, **overrides: Any
-) -> Affordances:
-    """Options of head 0 in states 1 to 5, which got it or did not."""
-    torch.manual_seed(0)
-    config = probe_config(knn_n=50, context_learning_rate=1e-2, **overrides)
-    affordances = Affordances(config, ENCODER, ("only", "other"), np.random.default_rng(0), CPU)
-    rng = np.random.default_rng(1)
-    replay = Replay(64, 8, ENCODER, 2, rng)
-    for _ in range(60):
-        codes = rng.integers(1, 6, size=8)
-        start = replay.num_rows
-        replay.add(
-            states(codes.tolist()),
-            milestone=np.full(8, NONE),
-            truth=np.zeros((8, 2)),
-            is_valid=np.ones(8, np.bool_),
-        )
-        collected = np.array([0 if label(int(code)) else NONE for code in codes])
-        affordances.add(replay, np.arange(8), np.full(8, start), np.zeros(8, np.int64), collected)
-    if success_rate is not None:
-        affordances.success_rate[0] = success_rate
-    for i in range(200):
-        affordances.update(replay, i, Tally())
-    return affordances
-
-
-def test_the_success_rate_follows_the_options() -> None:
-    affordances = affordances_of(lambda code: code <= 2)
-    successes, failures = affordances.positives.counts[0], affordances.negatives.counts[0]
-    assert successes + failures == 480
-    drift = (successes - failures) * 0.5 / 1000  # from a rate of one half
-    assert affordances.success_rate[0] == pytest.approx(0.5 + drift, rel=0.05)
-    assert affordances.success_rate[1] == 0.5, "no option was for it"
-
-
-@pytest.mark.parametrize(
-    ("weigh_failures", "success_rate", "expected"),
-    [(True, 0.9, 0.9), (True, 0.1, 0.5), (False, 0.9, 0.5)],
-)
-def test_failures_count_as_often_as_they_happen(
-    weigh_failures: bool, success_rate: float, expected: float
-) -> None:
-    luck = np.random.default_rng(2)
-    affordances = affordances_of(
-        lambda code: bool(luck.random() < 0.5),
-        success_rate,
-        weigh_failures=weigh_failures,
-        use_filter=False,
-        use_contrast=False,
-        classifier_batch=256,
-    )
-    probabilities = affordances.probabilities(states([1, 2, 3, 4, 5]))[:, 0]
-    assert probabilities.mean() == pytest.approx(expected, abs=0.07)
-
-
-def test_the_classifier_learns_where_a_milestone_is_possible() -> None:
-    affordances = affordances_of(lambda code: code <= 2, use_filter=False, use_contrast=False)
-    probabilities = affordances.probabilities(states([1, 2, 3, 4, 5]))[:, 0]
-    assert (probabilities[:2] > 0.9).all()
-    assert (probabilities[2:] < 0.1).all()
-    assert affordances.afforded(states([1, 5])).tolist() == [[True, False], [False, False]]
-
-
-@pytest.mark.parametrize("switch", ["classify_context", "tune_context"])
-def test_ablations_of_the_classifier_learn_too(switch: str) -> None:
-    affordances = affordances_of(
-        lambda code: code <= 2, use_filter=False, use_contrast=False, **{switch: False}
-    )
-    probabilities = affordances.probabilities(states([1, 2, 3, 4, 5]))[:, 0]
-    assert (probabilities[:2] > 0.6).all()
-    assert (probabilities[2:] < 0.4).all()
-
-
-def test_population_and_reference_come_from_disjoint_options(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    affordances = affordances_of(lambda code: code <= 2)
-    drawn: list[np.ndarray] = []
-    contexts_of = affordances._contexts_of
-
-    def spy(head: int, at: np.ndarray) -> torch.Tensor:
-        drawn.append(affordances.positives.parity[head, at])
-        return contexts_of(head, at)
-
-    monkeypatch.setattr(affordances, "_contexts_of", spy)
-    tally = Tally()
-    affordances.refresh_filter(tally)
-    population, reference = drawn
-    assert (population == 0).all()
-    assert (reference == 1).all()
-    assert affordances.has_population[0]
-    assert affordances.populations[0].shape[0] == 50
-    assert tally.take()["filter/margin/only"] == affordances.margins[0]
-
-
-def test_the_filter_flags_negatives_that_look_like_positives() -> None:
-    affordances = affordances_of(lambda code: code <= 2)
-    affordances.refresh_filter(Tally())
-    with torch.no_grad():
-        contexts = affordances.context(ENCODER(states([1, 2, 3, 4, 5]), CPU))
-    # States are few, so that the positives' distances are all zero: a bound above rounding.
-    affordances.margins[0] = 0.05
-    flagged = affordances._is_false_negative(np.array([0]), 5, contexts)
-    assert flagged.tolist() == [True, True, False, False, False]

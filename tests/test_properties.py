@@ -68,7 +68,7 @@ def give(env: GridEnv, items: dict[str, int]) -> Lane:
     lane: Lane = env._lanes.state[0]
     for item, count in items.items():
         lane.inventory[CRAFTING.items.index(item)] = count
-    afford(env._lanes._settings, lane)
+    afford(env._lanes._for_kernels, lane)
     return lane
 
 

@@ -14,12 +14,12 @@ import pygame
 import pytest
 from PIL import Image
 
-from hal.pictures.render import ACCENT, BANNER, BAR, PRUNED_BAR, Frame, draw, draw_view, to_text
 from hal.envs.grid.rules import CRAFTING, FLOOR, GAMES, TREASURE, WALL, Game
-from hal.envs.grid.single import GridEnv
-from hal.pictures.text import AGENT_SYMBOLS, CELLS
-from hal.pictures.tiles import agent_image, item_image, tile_image
 from hal.envs.grid.vector import GridVectorEnv
+from hal.pictures.frame import Frame
+from hal.pictures.render import ACCENT, BANNER, BAR, PRUNED_BAR, draw, draw_view
+from hal.pictures.text import AGENT_SYMBOLS, CELLS, to_text
+from hal.pictures.tiles import agent_image, item_image, tile_image
 from hal.pictures.window import Window
 
 TILE = 40
@@ -262,22 +262,15 @@ def test_values_that_are_no_numbers_have_no_bars() -> None:
     assert len({*bar_lengths(equal, BAR)[1:], *bar_lengths(equal, ACCENT)[:1]}) == 1
 
 
-def test_environments_pass_values_on() -> None:
-    env = GridEnv("iron")
-    env.reset(seed=0)
-    assert env.frame().values is None
-    env.annotate("log", values=VALUES[:11])
-    np.testing.assert_array_equal(env.frame().values, VALUES[:11])
-    assert env.frame().predicted is None
-    env.annotate("log")
-    assert env.frame().values is None
+def test_lanes_draw_their_own_moments() -> None:
     lanes = GridVectorEnv("iron", 2, render_mode="rgb_array")
     lanes.reset(seed=0)
-    lanes.annotate(values=np.stack([VALUES[:11], VALUES[2:]]))
-    np.testing.assert_array_equal(lanes.frame(1).values, VALUES[2:])
     pictures = lanes.render()
     assert pictures is not None
-    np.testing.assert_array_equal(pictures[1], draw(lanes.frame(1)))
+    for lane in range(2):
+        np.testing.assert_array_equal(pictures[lane], draw(lanes.frame(lane)))
+    frame = replace(lanes.frame(1), values=VALUES[2:])
+    assert draw(frame).shape != pictures[1].shape, "values take a column of their own"
 
 
 def test_turning_changes_only_the_agents_cell() -> None:

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from hal.runs.checkpoint import checkpoints_of
 from hal.cli.entry import main
 from hal.experiments.figures import FIGURES
 from hal.experiments.reproduce import plan_of, reproduce
 from hal.experiments.results import read_results
 from hal.experiments.suite import BUDGETS, EXPERIMENTS
+from hal.runs.checkpoint import checkpoints_of
 from hal.runs.lifecycle import Keeping, resume_training
 from tests.tiny import TINY, shrunk
 

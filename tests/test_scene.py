@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hal.envs.grid.rules import CRAFTING
 from hal.pictures.frame import Scene, to_png
 from hal.pictures.render import ACCENT, BANNER, GREEN, HIGHLIGHT, PANEL, RED, draw
-from hal.envs.grid.rules import CRAFTING
 from hal.pictures.text import to_text
 from tests.test_render import make_frame, redness
 

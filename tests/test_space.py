@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from hal.envs.grid import crafting
-from hal.envs.grid.rules import BACKWARD, FORWARD, TURN_LEFT, TURN_RIGHT, WALL
 from hal.envs.grid.geometry import flood, view
+from hal.envs.grid.rules import BACKWARD, FORWARD, TURN_LEFT, TURN_RIGHT, WALL
 from hal.envs.grid.state import SIZE, new_state
 from tests.worlds import crafting_world
 

@@ -8,7 +8,7 @@ from scipy.stats import chisquare
 
 from hal.envs.grid import treasure
 from hal.envs.grid.affordances import afford_treasure
-from hal.envs.grid.rules import NONE, TREASURE, TREASURE_CODE
+from hal.envs.grid.rules import NOTHING, TREASURE, TREASURE_CODE
 from hal.envs.grid.state import GridState, Lane, new_state, seed_lane
 from tests.search import reached_milestones
 from tests.worlds import milestone_mask
@@ -141,7 +141,7 @@ def stand_before(lane: Lane, tile: str) -> None:
 def interact_with(lane: Lane, tile: str) -> str | None:
     stand_before(lane, tile)
     done = treasure.act(lane, TREASURE.actions.index("interact"))
-    return None if done == NONE else TREASURE.milestones[done]
+    return None if done == NOTHING else TREASURE.milestones[done]
 
 
 def carried(lane: Lane) -> list[str]:
@@ -174,8 +174,8 @@ def test_a_key_opens_its_door_alone_for_good_and_is_used_up(worlds: GridState, c
     assert carried(lane) == []
     assert cell_of(lane, f"open_{colour}_door") == cell
     assert cell_of(lane, f"{colour}_key") is None
-    assert treasure.act(lane, TREASURE.actions.index("interact")) == NONE
-    assert treasure.act(lane, TREASURE.actions.index("forward")) == NONE
+    assert treasure.act(lane, TREASURE.actions.index("interact")) == NOTHING
+    assert treasure.act(lane, TREASURE.actions.index("forward")) == NOTHING
     assert tuple(lane.position) == cell, "an open door can be walked through"
 
 

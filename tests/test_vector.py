@@ -27,7 +27,7 @@ def test_make_vec_gives_the_native_form() -> None:
     for env_id, task in hal.ENV_IDS.items():
         env = gymnasium.make_vec(env_id, num_envs=3)
         assert isinstance(env, GridVectorEnv)
-        assert env.options.task == task
+        assert env.settings.task == task
         obs, info = env.reset(seed=0)
         assert obs in env.observation_space
         num_milestones = len(env.milestones)

@@ -13,16 +13,16 @@ from PIL import Image
 
 from hal.agent.build import background_of, make_agent
 from hal.cli.commands import watch
+from hal.config.presets import make_config
+from hal.errors import ContractError
 from hal.pictures.frame import Scene, Shown
 from hal.pictures.render import PANEL, draw
 from hal.pictures.text import to_text
-from hal.errors import ContractError
 from hal.runs.lanes import make_lanes
-from hal.viewer.play import show_episode
 from hal.runs.policy import Policy
-from hal.config.presets import make_config
 from hal.runs.training import train
-from hal.viewer.watch import ForeignEnv, env_of, episode
+from hal.viewer.play import show_episode
+from hal.viewer.watch import ExternalEnv, env_of, episode
 
 LENGTH, FIRST_ACTION = 6, 5
 COLLECTED = {2: "key", 4: "door", 6: "goal"}  # by step
@@ -237,7 +237,7 @@ def test_the_environment_is_closed(
 
 
 def test_new_episodes_begin_anew() -> None:
-    env = ForeignEnv(untrained("Toy").config)
+    env = ExternalEnv(untrained("Toy").config)
     for seed in (None, 0, None):
         env.reset(seed=seed)
         assert (env.frame().step, env.frame().action, env.frame().collected) == (0, None, None)

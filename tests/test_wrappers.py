@@ -4,8 +4,8 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import hal
-from hal.pictures.render import draw_view
 from hal.envs.grid.wrappers import FlatVector, OneHotPlanes, RGBView
+from hal.pictures.render import draw_view
 
 IDS = ["hal/Treasure-v0", "hal/Crafting-Iron-v0"]
 

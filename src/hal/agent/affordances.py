@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hal.agent.filter import Filter, make_filter, tally_filter
+from hal.agent.filter import FILTERS, tally_filter
 from hal.agent.losses import classifier_loss, triplet_loss
 from hal.agent.metrics import Tally
 from hal.agent.networks.encoder import Encoder
@@ -60,7 +60,7 @@ class Affordances:
         self.context = Context(settings, encoder, num_milestones).to(device)
         self.learner = Learner(self.context, networks, settings.learning_rate)
         self.is_trained = np.zeros(num_milestones, dtype=np.bool_)  # heads; others do not prune
-        self.filter: Filter | None = make_filter(settings, milestones, rng, device)
+        self.filter = FILTERS[settings.filter](settings, milestones, device)
         self.success_rate = np.full(num_milestones, 0.5)  # of options, lately
         self.has_truth = False  # whether the environment tells what is afforded
         self._rng = rng
@@ -117,7 +117,8 @@ class Affordances:
         if self.filter is not None:
             for head in map(int, np.flatnonzero(self.positives.counts)):
                 parity = self.positives.parity[head, : self.positives.sizes[head]]
-                self.filter.refresh(head, parity, partial(self._contexts_of, head), tally)
+                contexts_of = partial(self._contexts_of, head)
+                self.filter.refresh(head, parity, contexts_of, self._rng, tally)
 
     def _contexts_of(self, head: int, at: np.ndarray) -> Tensor:
         contexts: Tensor = self.context(

@@ -24,7 +24,12 @@ class Filter(Protocol):
     KEPT: ClassVar[tuple[str, ...]]  # what a run keeps to go on exactly
 
     def refresh(
-        self, milestone: int, parity: np.ndarray, contexts_of: ContextsOf, tally: Tally
+        self,
+        milestone: int,
+        parity: np.ndarray,
+        contexts_of: ContextsOf,
+        rng: np.random.Generator,
+        tally: Tally,
     ) -> None:
         """Look anew at a milestone's positives, of which there are (parity.size,).
 
@@ -44,7 +49,6 @@ class ToleranceFilter:
         self,
         settings: AffordanceSettings,
         milestones: tuple[str, ...],
-        rng: np.random.Generator,
         device: torch.device,
     ) -> None:
         self.settings = settings
@@ -53,10 +57,14 @@ class ToleranceFilter:
         size = (len(milestones), settings.knn_n, settings.context_size)
         self.populations = torch.zeros(size, device=device)  # contexts of known positives
         self.has_population = np.zeros(len(milestones), dtype=np.bool_)
-        self._rng = rng  # the classifier's, who keeps it
 
     def refresh(
-        self, milestone: int, parity: np.ndarray, contexts_of: ContextsOf, tally: Tally
+        self,
+        milestone: int,
+        parity: np.ndarray,
+        contexts_of: ContextsOf,
+        rng: np.random.Generator,
+        tally: Tally,
     ) -> None:
         """Draw a population and, from other options, reference positives; set the bound."""
         settings = self.settings
@@ -64,9 +72,7 @@ class ToleranceFilter:
         self.has_population[milestone] = min(side.size for side in sides) > 0
         if not self.has_population[milestone]:
             return
-        population, reference = (
-            contexts_of(self._rng.choice(side, settings.knn_n)) for side in sides
-        )
+        population, reference = (contexts_of(rng.choice(side, settings.knn_n)) for side in sides)
         distances = nearest_distances(reference, population, settings.knn_k).cpu().numpy()
         self.margins[milestone] = tolerance_bound(
             distances, settings.filter_percentile, settings.filter_confidence
@@ -89,20 +95,8 @@ class ToleranceFilter:
         return is_flagged
 
 
-Make = Callable[
-    [AffordanceSettings, tuple[str, ...], np.random.Generator, torch.device], Filter | None
-]
+Make = Callable[[AffordanceSettings, tuple[str, ...], torch.device], Filter | None]
 FILTERS: dict[str, Make] = {"tolerance": ToleranceFilter, "none": lambda *_: None}
-
-
-def make_filter(
-    settings: AffordanceSettings,
-    milestones: tuple[str, ...],
-    rng: np.random.Generator,
-    device: torch.device,
-) -> Filter | None:
-    """Return the filter that is asked for, if any."""
-    return FILTERS[settings.filter](settings, milestones, rng, device)
 
 
 def tally_filter(

@@ -87,7 +87,7 @@ def _swept(name: str, values: Sequence[float]) -> tuple[str, ...]:
 
 def _sweep_tests() -> tuple[Convergence, ...]:
     tests = [Convergence("every", "treasure", _swept("sigma", SWEEPS["sigma"]))]
-    for name in ("fnf_perc", "aff_threshold"):
+    for name in ("filter_percentile", "threshold"):
         lowest, *others = _swept(name, SWEEPS[name])
         tests.append(Convergence("not every", "treasure", (lowest,)))
         tests.append(Convergence("every", "treasure", tuple(others)))

@@ -16,7 +16,8 @@ from PIL import Image
 
 from hal import __version__
 from hal.experiments.claims import Judgement, judge
-from hal.experiments.figures import FIGURES, measured
+from hal.experiments.figures import FIGURES
+from hal.experiments.panels import measured
 from hal.experiments.results import Results, averages, finals, read_results, select
 from hal.experiments.stats import (
     Interval,

@@ -20,7 +20,7 @@ from hal.runs.folder import read_evaluation, read_metrics
 
 RUNS, CURVES, COSTS = "runs.csv", "curves.csv", "costs.csv"
 KEYS = ("task", "variant", "seed")
-KEPT = (
+CURVE_METRICS = (
     "episode/success",
     "episode/length",
     "subpolicy/success",
@@ -49,7 +49,7 @@ class RunResult:
     final: dict[str, float]  # its greedy evaluation: success, length, coverage/MILESTONE, mask/...
     lines: list[
         dict[str, Any]
-    ]  # "steps" and some of KEPT, as `hal.agent.metrics.read_metrics` has them
+    ]  # "steps" and some of CURVE_METRICS, as `hal.agent.metrics.read_metrics` has them
     cost: dict[str, float]  # cpu_seconds of training, steps_per_second
 
 
@@ -60,7 +60,7 @@ def collect(spec: RunSpec, folder: Path) -> RunResult:
     """Return what is kept of a run that is done."""
     evaluation = {k: v for k, v in read_evaluation(folder).items() if k not in TOLD}
     lines = read_metrics(folder)
-    kept = [{k: line[k] for k in ("steps", *KEPT) if k in line} for line in lines]
+    kept = [{k: line[k] for k in ("steps", *CURVE_METRICS) if k in line} for line in lines]
     cost = {name: lines[-1][name] for name in ("cpu_seconds", "steps_per_second")}
     return RunResult(spec.config.task, spec.variant.name, spec.config.seed, evaluation, kept, cost)
 

@@ -18,9 +18,9 @@ RATES = {"1/100": 1 / 100, "1/50": 1 / 50, "1/30": 1 / 30}  # at which items dis
 LEARNING = ("oracle", "hal", "hal-fnf", "hr+her", "hr", "rainbow")
 COMPONENTS = ("hal", "hal-rai", "hal-rt", "hal-cl", "hal-fnf")
 SWEEPS: dict[str, tuple[float, ...]] = {
-    "fnf_perc": (0.5, 0.7, 0.9, 0.98, 0.999),
+    "filter_percentile": (0.5, 0.7, 0.9, 0.98, 0.999),
     "sigma": (2.0, 4.0, 7.0, 10.0, 14.0),
-    "aff_threshold": (0.1, 0.3, 0.5, 0.7, 0.9),
+    "threshold": (0.1, 0.3, 0.5, 0.7, 0.9),
 }
 SIGMAS = (1.0, 2.0, 4.0, 8.0, 16.0)
 

@@ -1,0 +1,131 @@
+"""Learning curves of runs: folders -> groups -> the mean of a metric, with its interval.
+
+Runs that differ in nothing but their seeds are a group; a group is a curve.
+"""
+
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import t as student
+
+from hal.config.file import load_config
+from hal.config.presets import METHODS
+from hal.config.settings import Config, values_of
+from hal.runs.folder import find_runs, read_metrics
+
+Lines = list[dict[str, Any]]  # the metrics of a run
+
+LENGTH, MARGIN = "episode/length", "filter/margin"  # all others are rates
+# Paul Tol's "muted" colours and black, told apart with any kind of colour vision.
+COLOURS = {
+    "oracle": "#117733",
+    "hal": "#332288",
+    "hal-fnf": "#88ccee",
+    "hal-rai": "#44aa99",
+    "hal-rt": "#999933",
+    "hal-cl": "#ddcc77",
+    "hr": "#cc6677",
+    "hr+her": "#882255",
+    "rainbow": "#000000",
+}
+DASHES: list[Any] = ["-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 3))]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs of one config but for the seed."""
+
+    config: Config  # the seed and the device are the defaults
+    label: str  # what tells it from the task's other groups
+    runs: list[Lines]
+    style: dict[str, Any]  # of its line: the method's colour, dashes that tell those of one apart
+
+    @property
+    def num_seeds(self) -> str:
+        """Return how many seeds it has, in words."""
+        return f"{len(self.runs)} seed{'s' if len(self.runs) > 1 else ''}"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Mean of a metric and its 95% interval; NaN where there is none."""
+
+    steps: np.ndarray
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def read_groups(paths: list[Path]) -> dict[str, list[Group]]:
+    """Return the groups of each task among the runs at or below some folders."""
+    folders = {run.resolve(): run for path in paths for run in find_runs(path)}
+    where = ", ".join(str(path) for path in paths)
+    if not folders:
+        raise ValueError(f"there are no runs in {where}")
+    members: dict[Config, dict[int, tuple[Path, Lines]]] = defaultdict(dict)
+    for folder in folders.values():
+        try:
+            config, lines = load_config(folder), read_metrics(folder)
+        except ValueError as error:
+            print(f"hal: left out: {error}", file=sys.stderr)
+            continue
+        if not lines:
+            continue
+        seeds = members[replace(config, seed=0, device="cpu")]
+        if config.seed in seeds:
+            # Counted twice, it would make the interval narrower than it is.
+            other = seeds[config.seed][0]
+            print(f"hal: left out: {other}, as {folder} is the same once more", file=sys.stderr)
+        seeds[config.seed] = folder, lines
+    if not members:
+        raise ValueError(f"the runs in {where} have no metrics yet")
+    order = [*METHODS, *(config.method for config in members)]
+    groups: dict[str, list[Group]] = defaultdict(list)
+    for config in sorted(members, key=lambda config: order.index(config.method)):
+        label = label_of(config, [other for other in members if other.task == config.task])
+        runs = [lines for _, lines in members[config].values()]
+        num_alike = sum(other.config.method == config.method for other in groups[config.task])
+        colour = COLOURS.get(config.method, "grey")
+        style = {"color": colour, "linestyle": DASHES[num_alike % len(DASHES)]}
+        groups[config.task].append(Group(config, label, runs, style))
+    return dict(groups)
+
+
+def label_of(config: Config, others: list[Config]) -> str:
+    """Return the method, and what else tells a config from others."""
+    words = [config.method]
+    if len({other.preset for other in others}) > 1:
+        words.append(config.preset)
+    alike = [o for o in others if (o.method, o.preset) == (config.method, config.preset)]
+    values = [values_of(other) for other in alike]
+    for path, value in values_of(config).items():
+        if any(other[path] != value for other in values):
+            text = "+".join(map(str, value)) or "all" if isinstance(value, tuple) else value
+            words.append(f"{path}={text}")
+    return " ".join(words)
+
+
+def common_steps(runs: list[Lines]) -> np.ndarray:
+    """Return the steps at which any run has metrics, up to the shortest run's end."""
+    steps = np.unique([line["steps"] for lines in runs for line in lines])
+    return steps[steps <= min(lines[-1]["steps"] for lines in runs)]
+
+
+def mean_curve(runs: list[Lines], name: str) -> Curve:
+    """Return a metric's mean at the common steps where all runs have it."""
+    steps = common_steps(runs)
+    values = np.empty((len(runs), len(steps)))
+    for row, lines in zip(values, runs, strict=True):
+        own = [line["steps"] for line in lines]
+        known = np.array([line.get(name, np.nan) for line in lines], dtype=float)
+        row[:] = np.interp(steps, own, known, left=np.nan, right=np.nan)
+    # Over the runs that happen to have it, the mean would jump where another one joins.
+    mean, half = values.mean(axis=0), np.full(len(steps), np.nan)
+    if len(runs) > 1:
+        half = student.ppf(0.975, len(runs) - 1) * values.std(axis=0, ddof=1) / np.sqrt(len(runs))
+    least, most = (-np.inf, np.inf) if name in (LENGTH, MARGIN) else (0.0, 1.0)  # rates
+    return Curve(steps, mean, np.clip(mean - half, least, most), np.clip(mean + half, least, most))
