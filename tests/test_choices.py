@@ -84,7 +84,7 @@ def test_rare_milestones_are_preferred(kind: str, expected: list[float]) -> None
     ],
 )
 def test_choices_have_the_shares_that_settings_ask_for(
-    settings: dict[str, bool], is_true: bool, explore: Exploration, expected: list[float]
+    settings: dict[str, Any], is_true: bool, explore: Exploration, expected: list[float]
 ) -> None:
     size = 20_000
     afforded = np.tile([False, True, True, False], (size, 1))

@@ -44,7 +44,7 @@ def test_version_help_and_tasks() -> None:
         (["play", "treasure", "--gif", "x.gif"], "--gif goes with --scripted"),
         (["play", "treasure", "--scripted", "--gif", "/no/where/x.gif"], "there is no folder"),
         (["play", "treasure", "--sed", "3"], "--sed, 3 Perhaps you meant: --seed"),
-        (["train", "iron", "--width", "abc"], "Error parsing --controller.hidden-size: invalid literal"),
+        (["train", "iron", "--width", "abc"], "--controller.hidden-size: invalid literal"),
         (["play", "treasure", "--text", "--seed", "-1"], "seed -1; legal: whole numbers from 0"),
         (["dance"], "dance"),
     ],

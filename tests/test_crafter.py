@@ -263,6 +263,6 @@ def test_what_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         crafter.make("symbolic", "human")
     monkeypatch.setitem(sys.modules, "crafter", None)
     with pytest.raises(
-        ValueError, match=r"^crafter is not installed; pip install -e '\.\[crafter\]'$"
+        ValueError, match=r"^crafter is not installed; pip install 'hal-rl\[crafter\]'$"
     ):
         crafter.make("symbolic")

@@ -163,7 +163,7 @@ def test_an_error_of_who_draws_or_encodes_leaves_nothing_behind(tmp_path: Path) 
 
 def test_an_mp4_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    with pytest.raises(ValueError, match=r'pip install -e "\.\[video\]"'):
+    with pytest.raises(ValueError, match=r'pip install "hal-rl\[video\]"'):
         write_mp4(make_pictures(1), tmp_path / "film.mp4")
     assert not list(tmp_path.iterdir())
 

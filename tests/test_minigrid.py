@@ -258,6 +258,6 @@ def test_unknown_names_are_refused() -> None:
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "minigrid", None)
     with pytest.raises(
-        ValueError, match=r"^minigrid is not installed; pip install -e '\.\[minigrid\]'$"
+        ValueError, match=r"^minigrid is not installed; pip install 'hal-rl\[minigrid\]'$"
     ):
         minigrid.make("Unlock")

@@ -142,7 +142,7 @@ def test_table_of_runs(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("config.toml", 'task = "trea', "config.toml is damaged"),
-        ("config.toml", "", "config.toml is of another version"),
+        ("config.toml", "", "config.toml is damaged: it lacks task"),
         ("evaluation.json", '{"success": 0.', "evaluation.json is damaged"),
         ("evaluation.json", "[]", "it has no success rate"),
         ("metrics.jsonl", '{"steps": 5, "cpu_seconds": "x"}\n', "str"),

@@ -8,6 +8,8 @@ import pytest
 
 import hal
 from hal.agent.hal import HierarchicalAgent
+from hal.agent.options import NONE
+from hal.config.settings import grid_settings
 from hal.runs.checkpoint import PRETRAINED
 from hal.runs.policy import Policy
 from hal.viewer.watch import env_of, episode
@@ -33,7 +35,7 @@ def trained(method: str = "hal") -> Policy:
 @pytest.mark.parametrize("method", ["hal", "oracle", "rainbow"])
 def test_one_lane_plays_as_it_does_among_many(method: str) -> None:
     policy = trained(method)
-    options = replace(policy.config.env_options(), max_steps=80)
+    options = replace(grid_settings(policy.config), max_steps=80)
     episodes = hal.evaluate(policy, hal.GridVectorEnv(num_envs=4, **asdict(options)), seed=50)
     env = hal.GridEnv(**asdict(options))
     for lane in range(4):
@@ -55,14 +57,14 @@ def test_lanes_whose_episode_ended_begin_anew() -> None:
     obs, info = lanes.reset(seed=1)
     for _ in range(3):
         policy.act(obs, info)
-    assert policy._lanes is not None
-    policy._lanes.failed[:] = True
+    assert policy._options is not None
+    policy._options.failed[:] = True
     ended = np.array([True, False] * 3)
     policy.reset(ended)
     assert [subtask is None for subtask in policy.subtasks] == ended.tolist()
-    assert policy._lanes.failed.any(axis=1).tolist() == (~ended).tolist()
+    assert policy._options.failed.any(axis=1).tolist() == (~ended).tolist()
     policy.act(obs, info)
-    assert policy._lanes.steps.tolist() == [0, 3] * 3
+    assert policy._options.steps.tolist() == [0, 3] * 3
 
 
 def test_what_an_agent_cannot_be_evaluated_in_is_told() -> None:
@@ -98,6 +100,30 @@ def test_a_subtask_lasts_until_a_milestone_or_a_timeout() -> None:
     assert policy.subtasks[0] == seen[0], "without info it is the best of the moment"
 
 
+@pytest.mark.parametrize("method", ["hal", "rainbow"])
+def test_decisions_tell_which_subtasks_begin(method: str) -> None:
+    policy = trained(method)
+    obs, info = hal.GridVectorEnv("stick", num_envs=5).reset(seed=1)
+    active = np.array([0, 2, 4])
+    first = policy.decide(active, obs, info)
+    assert first.actions.shape == (3,)
+    assert first.choice.lanes.tolist() == [0, 2, 4]
+    assert policy._options is not None
+    np.testing.assert_array_equal(first.choice.subtask, policy._options.subtask[active])
+    assert (policy._options.subtask[[1, 3]] == NONE).all(), "nobody asked"
+    collected = np.zeros_like(info["milestones"])
+    collected[2, 1] = True
+    second = policy.decide(active, obs, {**info, "milestones": collected})
+    assert second.choice.lanes.tolist() == [2]
+    if method == "rainbow":
+        assert first.choice.beliefs is second.choice.beliefs is None
+    else:
+        assert first.choice.beliefs is not None
+        assert second.choice.beliefs is not None
+        assert first.choice.beliefs.values.shape == (3, 3)
+        assert second.choice.beliefs.mask.shape == (1, 3)
+
+
 def test_beliefs_have_the_shape_of_what_was_asked() -> None:
     policy = trained()
     assert isinstance(policy.agent, HierarchicalAgent)
@@ -109,6 +135,7 @@ def test_beliefs_have_the_shape_of_what_was_asked() -> None:
     assert mask.dtype == np.bool_
     np.testing.assert_allclose(policy.q_subtasks(one), values[2], rtol=1e-5)
     np.testing.assert_array_equal(policy.affordances(one), mask[2])
+    assert policy.agent.affordances is not None
     np.testing.assert_array_equal(mask, policy.agent.affordances.afforded(obs))
     oracle = trained("oracle")
     np.testing.assert_array_equal(oracle.affordances(obs, info), info["affordances"])

@@ -7,7 +7,7 @@ from hal.agent.options import NONE
 from hal.agent.replay.examples import Examples
 from hal.agent.replay.steps import CONTINUES, Replay, mark_options
 from hal.agent.replay.transitions import MetaReplay
-from tests.parts import grid_parts
+from tests.parts import ended_options, grid_parts
 
 ENCODER = BagEncoder(grid_parts((3, 3), num_codes=4, num_counts=2), background=np.array([1]))
 
@@ -74,6 +74,15 @@ def test_hindsight_marks_every_row_of_the_option_across_the_rings_end() -> None:
     marked = np.argwhere(replay.hindsight != NONE)
     assert sorted((marked[:, 0]).tolist()) == [0, 1, 2, 47, 48, 49]
     assert (marked[:, 1] == 1).all()
+
+
+def test_only_options_that_collected_something_are_marked() -> None:
+    replay = filled_replay(20)
+    replay.mark(ended_options(subtask=[1, 2, 0], collected=[3, NONE, 0]), np.array([17, 15, 18]))
+    expected = np.full((50, 3), NONE)
+    expected[17:20, 0] = 3
+    expected[18:20, 2] = 0
+    np.testing.assert_array_equal(replay.hindsight, expected)
 
 
 def test_examples_keep_the_newest_states_with_their_options_parity() -> None:

@@ -145,7 +145,7 @@ def given_names(words: list[str]) -> set[str]:
 
 
 def defaults_of(words: list[str]) -> tuple[Config, dict[str, Any]]:
-    """Return the config of the task, method, preset and file on a command line, and what that sets."""
+    """Return the config that a command line begins with, and what the file that it names sets."""
     chosen: dict[str, str] = {}
     for name in ("method", "preset", "env", "config"):
         for at, word in enumerate(words):

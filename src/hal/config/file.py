@@ -31,9 +31,10 @@ def load_config(folder: Path) -> Config:
     if not path.is_file():
         raise ValueError(f"{folder} is not a run: it has no {CONFIG}")
     values = _read(path, is_whole=True)
-    missing = values_of(Config()).keys() - values.keys()
+    missing = [name for name in values_of(Config()) if name not in values]
     if missing:
-        raise DamagedError(f"{path} is damaged: it lacks {', '.join(sorted(missing))}")
+        others = f" and {len(missing) - 1} others" if missing[1:] else ""
+        raise DamagedError(f"{path} is damaged: it lacks {missing[0]}{others}")
     try:
         return with_values(Config(), values)
     except ValueError as error:

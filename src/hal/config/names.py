@@ -38,11 +38,20 @@ def spellings() -> dict[str, str]:
     A field that only one group has needs no group: `affordances.sigma` is also `sigma`.
     """
     paths = list(values_of(Config()))
-    names = [path.rpartition(".")[2] for path in paths]
-    num_groups = Counter(names)
-    plain = {name: path for name, path in zip(names, paths, strict=True) if num_groups[name] == 1}
+    plain = {plain_name(path): path for path in paths}
     joined = {path.replace(".", "_"): path for path in paths}
     return {**plain, **FLAT_NAMES, **joined, **{path: path for path in paths}}
+
+
+@cache
+def _num_groups() -> Counter[str]:
+    return Counter(path.rpartition(".")[2] for path in values_of(Config()))
+
+
+def plain_name(path: str) -> str:
+    """Return a setting's name without its group, if no other group has that name."""
+    name = path.rpartition(".")[2]
+    return name if _num_groups()[name] == 1 else path
 
 
 def path_of(name: str) -> str:

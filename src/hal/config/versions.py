@@ -44,7 +44,7 @@ def upgraded(table: dict[str, Any], is_whole: bool = True) -> Values:
     of. A file that a person writes says what they want.
     """
     number = table.pop("format", 1 if is_whole else FORMAT)
-    if not isinstance(number, int) or not 1 <= number <= FORMAT:
+    if type(number) is not int or not 1 <= number <= FORMAT:
         raise ValueError(f"format {number!r}; legal: 1 to {FORMAT}, or a newer version of hal")
     values = _flat(table)
     for older in range(number, FORMAT + 1):

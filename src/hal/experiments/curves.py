@@ -13,6 +13,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from hal.config.file import load_config
+from hal.config.names import plain_name
 from hal.config.presets import METHODS
 from hal.config.settings import Config, values_of
 from hal.runs.folder import find_runs, read_metrics
@@ -105,7 +106,7 @@ def label_of(config: Config, others: list[Config]) -> str:
     for path, value in values_of(config).items():
         if any(other[path] != value for other in values):
             text = "+".join(map(str, value)) or "all" if isinstance(value, tuple) else value
-            words.append(f"{path}={text}")
+            words.append(f"{plain_name(path)}={text}")
     return " ".join(words)
 
 

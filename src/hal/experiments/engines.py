@@ -106,7 +106,7 @@ class RayEngine:
 
     def __init__(self, address: str) -> None:
         if find_spec("ray") is None:
-            raise ValueError('--ray needs Ray: pip install -e ".[ray]"')
+            raise ValueError('--ray needs Ray: pip install "hal-rl[ray]"')
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         self._ray: Any = import_module("ray")
         try:

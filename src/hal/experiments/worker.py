@@ -16,8 +16,9 @@ PATIENCE = 60.0  # seconds in which whoever was at a run before has to let go of
 def train_run(folder: str) -> str:
     """Begin a run or go on with it; return its last words, none if it is done."""
     try:
-        from hal.runs.folder import is_done
-        from hal.runs.lifecycle import resume_training  # noqa: PLC0415 (may fail on a node)
+        # Here, as it may fail on a node.
+        from hal.runs.folder import is_done  # noqa: PLC0415
+        from hal.runs.lifecycle import resume_training  # noqa: PLC0415
 
         if not is_done(Path(folder)):  # else only the answer was lost
             resume_training(Path(folder), patience=PATIENCE)

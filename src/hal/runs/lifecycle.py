@@ -50,7 +50,7 @@ class Keeping:
         if not self.checkpoint_seconds >= 0:
             raise ValueError(f"checkpoint-seconds {self.checkpoint_seconds}; legal: from 0")
         if self.use_wandb and find_spec("wandb") is None:
-            raise ValueError('--wandb needs Weights & Biases: pip install -e ".[wandb]"')
+            raise ValueError('--wandb needs Weights & Biases: pip install "hal-rl[wandb]"')
 
 
 def new_folder(config: Config) -> Path:

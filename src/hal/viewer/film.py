@@ -66,7 +66,7 @@ def find_ffmpeg() -> str:
     try:
         return str(import_module("imageio_ffmpeg").get_ffmpeg_exe())
     except ImportError:
-        raise ValueError('an MP4 needs one more package: pip install -e ".[video]"') from None
+        raise ValueError('an MP4 needs one more package: pip install "hal-rl[video]"') from None
 
 
 def _palette(pictures: Sequence[np.ndarray]) -> Image.Image:

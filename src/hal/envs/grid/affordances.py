@@ -134,7 +134,7 @@ def afford_crafting(lane: Lane, is_milestone: np.ndarray) -> None:
 def _follow(
     plan: int, pickaxe: int, lane: Lane, is_milestone: np.ndarray, ground: np.ndarray
 ) -> int:
-    """Return the strongest pickaxe after making those of the plan, NOTHING if that cannot be done."""
+    """Return the strongest pickaxe once the plan's are made, NOTHING if that cannot be done."""
     made = 0
     for i in range(NUM_PICKAXES):
         if plan >> i & 1:

@@ -13,5 +13,5 @@ def load(package: str) -> Any:
     try:
         return import_module(package)
     except ModuleNotFoundError as error:
-        how = f"pip install -e '.[{package}]'"
+        how = f"pip install 'hal-rl[{package}]'"
         raise ValueError(f"{package} is not installed; {how}") from error
