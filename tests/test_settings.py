@@ -23,7 +23,7 @@ AGES = Path(__file__).parent / "configs"  # files as older versions wrote them
 
 def test_every_number_says_what_is_legal() -> None:
     for group in (Config, *(type(getattr(Config(), name)) for name in GROUPS)):
-        owner: type = group
+        owner: Any = group
         for name, (kind, legal) in kinds_of(owner).items():
             is_number = kind in (int, float) or kind == tuple[float, float]
             assert legal is not None or not is_number, f"{owner.__name__}.{name}"

@@ -1,4 +1,4 @@
-"""Which subtasks are possible: context, classifier, mask.
+"""Which subtasks are possible: context, classifier, mask (the paper's Sect. 6; lines are Alg. 1's).
 
 Options label states (`add`), `update` trains on them, `afforded` tells what is left. `filter.py`
 judges which failures were only bad luck.
@@ -68,7 +68,8 @@ class Affordances:
     def add(self, replay: Replay, ended: EndedOptions, starts: np.ndarray) -> None:
         """Label the states of options that end now: positive for what they collected.
 
-        An option that did not get what it intended is negative for that.
+        An option that did not get what it intended is negative for that (Sect. 6, "The false
+        negative problem"; Alg. 1, lines 11 and 12).
         """
         lanes, subtasks, collected = ended.lanes, ended.subtask, ended.collected
         surprise = (collected == subtasks) - self.success_rate[subtasks]
@@ -84,20 +85,20 @@ class Affordances:
 
     @torch.no_grad()
     def probabilities(self, obs: Obs) -> np.ndarray:
-        """Return f(s), (batch, K)."""
+        """Return f(z(s)), (batch, K) (Alg. 1, line 15)."""
         features = self.encoder(obs, self.device)
         logits = self.context.logits(features, self.context(features))
         return torch.sigmoid(logits).cpu().numpy()
 
     def afforded(self, obs: Obs) -> np.ndarray:
-        """Return which subtasks are held to be possible, (batch, K) bool."""
+        """Return which subtasks are held to be possible, (batch, K) bool: f(s) made binary."""
         afforded = (self.probabilities(obs) > self.settings.threshold) | ~self.is_trained
         if self.settings.prune_unachieved:
             afforded &= self.positives.counts > 0
         return afforded
 
     def update(self, replay: Replay, progress: Progress, tally: Tally) -> None:
-        """Train the context by contrast and the classifier on examples, once."""
+        """Train the context by contrast and the classifier on examples, once (lines 40 to 47)."""
         losses = []
         if self.settings.use_contrast:
             losses += self._contrast(replay, tally)
@@ -113,7 +114,7 @@ class Affordances:
 
     @torch.no_grad()
     def refresh_filter(self, tally: Tally) -> None:
-        """Let the filter look at the positives as the present context has them."""
+        """Let the filter look at the positives as the present context has them (lines 36 to 39)."""
         if self.filter is not None:
             for head in map(int, np.flatnonzero(self.positives.counts)):
                 parity = self.positives.parity[head, : self.positives.sizes[head]]
@@ -127,7 +128,7 @@ class Affordances:
         return contexts
 
     def _contrast(self, replay: Replay, tally: Tally) -> list[Tensor]:
-        """Return the contrastive loss, or nothing while there is but one segment to draw from."""
+        """Return the contrastive loss L_psi, or nothing while there is but one segment to draw."""
         settings = self.settings
         anchors, positives, negatives = replay.draw_triplets(
             settings.triplets, settings.sigma, settings.num_negatives, settings.same_lane_share

@@ -1,4 +1,7 @@
-"""How the next subtask is chosen: what an agent believes, the mask, epsilon^2-greedy choice."""
+"""How the next subtask is chosen: what an agent believes, the mask, epsilon^2-greedy choice.
+
+The paper's Sect. 6, "Method overview", and Alg. 1, lines 15 to 21.
+"""
 
 from typing import NamedTuple
 
@@ -52,7 +55,7 @@ def choose(
     explore: Exploration,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Choose subtasks epsilon^2-greedily (Alg. 1): within the mask, among all, or the best.
+    """Choose subtasks epsilon^2-greedily (lines 17 to 21): within the mask, among all, or the best.
 
     Args:
         beliefs: (choices, K) each.
@@ -79,7 +82,7 @@ def choose(
 
 
 def greedy_choice(values: np.ndarray, mask: np.ndarray, avoided: np.ndarray) -> np.ndarray:
-    """Return the best subtask within the mask, not an avoided one if there is another.
+    """Return the best subtask within the mask, not an avoided one if there is another (line 18).
 
     Where all of the mask is to be avoided, the mask is wrong: the others are considered.
     """
@@ -102,7 +105,7 @@ def epsilon2_choice(
     explore: Exploration,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Choose epsilon^2-greedily: within the mask, anything, or else the greedy one."""
+    """Choose epsilon^2-greedily (line 21): within the mask, anything, or else the greedy one."""
     draw = rng.random(greedy.size)
     others = np.where(draw < explore.mask + explore.meta, anything, greedy)
     return np.where(draw < explore.mask, within, others)

@@ -1,4 +1,4 @@
-"""The controller: actions that pursue a subtask, learned by Q-learning on windows of steps."""
+"""The controller: actions that pursue a subtask, by Q-learning on windows of steps (Eq. 1)."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -29,7 +29,10 @@ Teach = Callable[[Windows], list[Lesson]]
 
 
 def subtask_lessons(windows: Windows, settings: ControllerSettings) -> list[Lesson]:
-    """Return the lesson of what each step pursued, and in hindsight of what it led to."""
+    """Return the lesson of what each step pursued, and in hindsight of what it led to.
+
+    The reward is b_g of Eq. 1, less penalties; hindsight is the paper's Sect. 7.2.
+    """
 
     def lesson(where: np.ndarray, goal: np.ndarray) -> Lesson:
         is_stray = (windows.milestone != goal) & (windows.milestone != NONE)
@@ -44,7 +47,7 @@ def subtask_lessons(windows: Windows, settings: ControllerSettings) -> list[Less
 
 
 class Controller:
-    """Q(s, a; g), which acts and learns."""
+    """Q_c(s, a; g), which acts and learns (Sect. 5)."""
 
     KEPT = ("learner", "target")
 
@@ -83,7 +86,10 @@ class Controller:
         rng: np.random.Generator,
         is_judged: bool = False,
     ) -> np.ndarray:
-        """Return actions for these goals, epsilon-greedily; by the judged network if it is."""
+        """Return actions for these goals, epsilon-greedily (Alg. 1, lines 23 to 25).
+
+        By the judged network, if it is to be judged.
+        """
         network = self.judged if is_judged else self.learner.network
         features = self.encoder(obs, self.device)
         values = network(features, torch.from_numpy(goals).to(self.device))
@@ -119,7 +125,11 @@ class Controller:
         lessons: list[Lesson],
         places: list[tuple[np.ndarray, ...]],
     ) -> np.ndarray:
-        """Return what each lesson's trained steps were worth, (all of them,)."""
+        """Return what each lesson's trained steps were worth, (all of them,): the targets of Eq. 1.
+
+        Its maximum over the next actions is the target network's, or with double Q what that says
+        of the action that the present network takes for the best.
+        """
         needed = [
             np.nonzero(_bootstraps(windows, lesson, self.settings.td_lambda)) for lesson in lessons
         ]

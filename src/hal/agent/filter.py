@@ -1,7 +1,8 @@
 """The filter of false negatives: which failed options were in states that do afford the subtask.
 
 A negative whose context is as near to known positives as other positives are is likely one of them
-(the paper's section 4.2). `affordances.py` leaves what a filter flags out of its examples.
+(Sect. 6, "False negative filtering"). `affordances.py` leaves what a filter flags out of its
+examples.
 """
 
 from collections.abc import Callable
@@ -66,7 +67,7 @@ class ToleranceFilter:
         rng: np.random.Generator,
         tally: Tally,
     ) -> None:
-        """Draw a population and, from other options, reference positives; set the bound."""
+        """Draw a population and, from other options, reference positives; set the bound, rho."""
         settings = self.settings
         sides = [np.flatnonzero(parity == side) for side in (0, 1)]
         self.has_population[milestone] = min(side.size for side in sides) > 0
@@ -82,7 +83,7 @@ class ToleranceFilter:
         tally.add_columns("filter/margin", at, self.margins[at], self.milestones)
 
     def is_false(self, milestones: np.ndarray, contexts: Tensor) -> np.ndarray:
-        """Tell which negatives are closer to positives than the bound."""
+        """Tell which negatives are closer to positives than the bound: d_q^k < rho."""
         is_flagged = np.zeros(len(contexts), dtype=np.bool_)
         heads, starts, counts = np.unique(milestones, return_index=True, return_counts=True)
         for head, start, count in zip(heads, starts, counts, strict=True):

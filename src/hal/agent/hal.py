@@ -2,7 +2,8 @@
 
 The data's way: `act` picks subtasks and actions; `observe` writes the step, and hands the options
 that have ended to hindsight marks, examples and the meta-controller's replay; `update` trains the
-controller, the meta-controller and the affordances.
+controller, the meta-controller and the affordances. Together they are the paper's Alg. 1, whose
+lines are named here.
 """
 
 from typing import NamedTuple
@@ -83,7 +84,7 @@ class HierarchicalAgent(BaseAgent):
     # --- acting -----------------------------------------------------------------------------
 
     def act(self, obs: Obs, info: Info) -> np.ndarray:
-        """Choose a subtask where there is none, and an action on every lane."""
+        """Choose a subtask where there is none, and an action on every lane (lines 7 to 25)."""
         settings, options = self.config.exploration, self.options
         successes = self.num_successes if self.config.anneals_by_success else None
         explore = exploration(settings, self.progress, successes)
@@ -105,7 +106,7 @@ class HierarchicalAgent(BaseAgent):
         explore: Exploration,
         rng: np.random.Generator,
     ) -> Choice:
-        """Choose the subtasks of some lanes, where (lanes, K) have timed out lately."""
+        """Choose subtasks on some lanes (lines 15 to 21), where (lanes, K) timed out lately."""
         if lanes.size == 0:
             nothing = np.zeros((0, self.num_milestones))
             beliefs = Beliefs.of(nothing.astype(np.bool_), nothing)
@@ -139,7 +140,7 @@ class HierarchicalAgent(BaseAgent):
         truncated: np.ndarray,
         info: Info,
     ) -> None:
-        """Write the step that led here; end options and episodes."""
+        """Write the step that led here (line 28); end options and episodes (lines 7 to 13)."""
         assert self._acted is not None
         before, info_before, actions, choice = self._acted
         self._store_ended(before, info_before, choice)
@@ -170,7 +171,7 @@ class HierarchicalAgent(BaseAgent):
         self.count_steps(is_valid)
 
     def _store_ended(self, obs: Obs, info: Info, choice: Choice) -> None:
-        """Hand options to the meta-controller, with the mask by which the next one was chosen."""
+        """Hand options to the meta-controller (line 10), with the mask that chose the next one."""
         assert choice.beliefs is not None
         tally_mask(self.tally, *choice.beliefs, info, choice.lanes, self.milestones)
         ended = self.ended
@@ -182,7 +183,7 @@ class HierarchicalAgent(BaseAgent):
         return self.replay.obs_at(self.replay.num_rows - ended.steps, ended.lanes)
 
     def _learn_from(self, ended: EndedOptions, has_truth: bool) -> None:
-        """Label steps and states by what options collected."""
+        """Label steps, in hindsight, and states (lines 11 and 12) by what options collected."""
         starts = self.replay.num_rows - ended.steps
         self.replay.mark(ended, starts)
         if self.affordances is not None:
@@ -225,7 +226,7 @@ class HierarchicalAgent(BaseAgent):
     # --- learning ---------------------------------------------------------------------------
 
     def update(self) -> None:
-        """Train whatever is due after a step of all lanes."""
+        """Train whatever is due after a step of all lanes (lines 30 to 47)."""
         if not self.can_learn():
             return
         config, progress = self.config, self.progress

@@ -1,4 +1,7 @@
-"""The method's equations as pure functions, in the paper's order."""
+"""The method's equations as pure functions, in the paper's order.
+
+The paper numbers one equation, Eq. 1; the others are named by their section and paragraph.
+"""
 
 import numpy as np
 import torch
@@ -15,7 +18,7 @@ def lambda_returns(
     discount: float,
     td_lambda: float,
 ) -> np.ndarray:
-    """Return Peng's lambda returns along windows, (batch, length) all.
+    """Return Peng's lambda returns along windows, (batch, length) all: the targets of Eq. 1.
 
     A step that ends its option for good has no future; a cut one has the value of what follows, and
     so has the last step of a window.
@@ -35,9 +38,9 @@ def q_loss(values: Tensor, returns: Tensor, weights: Tensor) -> Tensor:
 
 
 def triplet_loss(anchor: Tensor, positive: Tensor, negatives: Tensor, margin: float) -> Tensor:
-    """Return the contrastive loss of contexts, with the hardest of each anchor's negatives.
+    """Return the contrastive loss L_psi of contexts (Sect. 6, "Context learning").
 
-    Shapes (n, d), (n, d), (n, m, d).
+    Of each anchor's negatives the hardest counts. Shapes (n, d), (n, d), (n, m, d).
     """
     near = (anchor - positive).square().sum(dim=1)
     far = (anchor[:, None] - negatives).square().sum(dim=2).min(dim=1).values
@@ -45,13 +48,16 @@ def triplet_loss(anchor: Tensor, positive: Tensor, negatives: Tensor, margin: fl
 
 
 def classifier_loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-    """Return the binary cross-entropy of affordances, over what has weight."""
+    """Return the binary cross-entropy of affordances, over what has weight (Alg. 1, line 42)."""
     losses = F.binary_cross_entropy_with_logits(logits, labels, reduction="none")
     return (losses * weights).sum() / weights.sum().clamp(min=1.0)
 
 
 def nearest_distances(queries: Tensor, population: Tensor, k: int) -> Tensor:
-    """Return each query's mean distance to its k nearest points of the population."""
+    """Return each query's mean distance to its k nearest points of the population.
+
+    That is d_q^k of negatives and d_p^k of positives (Sect. 6, "False negative filtering").
+    """
     distances = torch.cdist(queries, population)
     return distances.topk(min(k, population.shape[0]), dim=1, largest=False).values.mean(dim=1)
 
@@ -59,7 +65,8 @@ def nearest_distances(queries: Tensor, population: Tensor, k: int) -> Tensor:
 def tolerance_bound(distances: np.ndarray, percentile: float, confidence: float) -> float:
     """Return the upper one-sided tolerance bound of a normal fit to reference distances.
 
-    With this confidence, this share of the distribution lies below it.
+    With this confidence, this share of the distribution lies below it: rho (Sect. 6, "False
+    negative filtering").
     """
     distinct = np.unique(distances)
     count = distinct.size

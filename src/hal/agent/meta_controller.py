@@ -1,4 +1,4 @@
-"""The meta-controller: values of subtasks, learned from whole options."""
+"""The meta-controller: values of subtasks, learned from whole options (Sect. 5)."""
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from hal.envs.observations import Obs, pick
 
 
 class MetaController:
-    """Q(s, g) with its replay: an option is stored once the state it led to has been judged.
+    """Q_mc(s, g) with its replay: an option is stored once the state it led to has been judged.
 
     A success tells the whole episode's options the return that was had.
     """
@@ -46,7 +46,7 @@ class MetaController:
 
     @torch.no_grad()
     def values(self, obs: Obs) -> np.ndarray:
-        """Return Q(s, g), (batch, K)."""
+        """Return Q_mc(s, g), (batch, K) (Alg. 1, line 16)."""
         features = self.encoder(obs, self.device)
         values: np.ndarray = self.learner.network(features).cpu().numpy()
         return values
@@ -61,7 +61,7 @@ class MetaController:
     ) -> None:
         """Store options that led from states to states with these masks.
 
-        As what they pursued and, in hindsight, as what they collected instead.
+        As what they pursued and, in hindsight, as what they collected instead (Alg. 1, line 10).
         """
         is_final = (ended.collected == self.final) & (ended.collected != NONE)
         pursued = np.where(is_final, ended.collected, ended.subtask)
@@ -98,7 +98,7 @@ class MetaController:
             options.clear()
 
     def update(self, progress: Progress, beta: float) -> dict[str, float]:
-        """Train on a batch of options; the future is looked for within the mask."""
+        """Train on a batch of options (Eq. 1 without a goal), its maximum within the mask."""
         replay, network = self.replay, self.learner.network
         at, weights = replay.draw(self.settings.batch_size, beta, self._rng)
         features = self.encoder(pick(replay.obs, at), self.device)

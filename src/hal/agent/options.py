@@ -1,5 +1,6 @@
 """Options: what each lane pursues, from the choice of a subtask to its end.
 
+Each subtask has an option: where it may begin, its subpolicy, when it ends (the paper's Sect. 4).
 `choices.py` picks subtasks; the tracker follows them. The learning agent and a policy at play use
 the same one.
 """
@@ -72,8 +73,8 @@ class OptionTracker:
     ) -> Advance:
         """Count a step with the milestones (lanes, K) that it signals, and a reward.
 
-        Options end at any milestone, a timeout or an episode's end. A step that is not valid only
-        resets: it counts for nothing.
+        Options end at any milestone, a timeout or an episode's end (beta_g, Sect. 6; Alg. 1, line
+        7). A step that is not valid only resets: it counts for nothing.
         """
         is_valid = np.ones(self.subtask.size, dtype=np.bool_) if is_valid is None else is_valid
         milestone = np.where(is_valid, main_milestone(signals, self.subtask), NONE)

@@ -12,9 +12,9 @@ from hal.config.settings import ExplorationSettings
 class Exploration:
     """Shares of random choices."""
 
-    controller: float  # actions
-    meta: float  # subtasks, among all
-    mask: float  # subtasks, within the mask
+    controller: float  # actions: the paper's epsilon_c
+    meta: float  # subtasks, among all: epsilon_mc
+    mask: float  # subtasks, within the mask: epsilon_aff
 
 
 GREEDY = Exploration(controller=0.0, meta=0.0, mask=0.0)

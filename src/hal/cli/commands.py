@@ -1,6 +1,6 @@
 """The commands of `hal`, but for `train`.
 
-What a command needs beyond its options it imports itself: torch alone takes seconds.
+What a command needs beyond its arguments it imports itself: torch alone takes seconds.
 """
 
 import sys
@@ -73,9 +73,9 @@ def watch(
 
     for name, value in (("episodes", episodes), ("max-steps", max_steps)):
         check_whole_number(name, value, 1)
-    for option, path in (("--gif", gif), ("--mp4", mp4)):
+    for argument, path in (("--gif", gif), ("--mp4", mp4)):
         if path is not None:
-            check_folder(option, path)
+            check_folder(argument, path)
     policy = load_by_name(run)
     seeds = [None] * episodes if seed is None else islice(count(seed), episodes)
     with closing(env_of(policy)) as env:

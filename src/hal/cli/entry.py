@@ -51,11 +51,11 @@ def parsed(arguments: list[str]) -> Callable[[], None]:
 
 
 def _later(command: Callable[..., None]) -> Callable[..., Callable[[], None]]:
-    """Return a command that only takes its options, to be called once more."""
+    """Return a command that only takes its arguments, to be called once more."""
 
     @wraps(command)
-    def take(*values: Any, **options: Any) -> Callable[[], None]:
-        return partial(command, *values, **options)
+    def take(*values: Any, **named: Any) -> Callable[[], None]:
+        return partial(command, *values, **named)
 
     return take
 

@@ -18,10 +18,10 @@ NUM_COLORS = 128  # of a GIF; more are not seen, but make it larger
 SAMPLE_SIZE = 250_000  # pixels
 
 
-def check_folder(option: str, path: Path) -> None:
-    """Raise a ValueError if the folder of the file that an option names is missing."""
+def check_folder(argument: str, path: Path) -> None:
+    """Raise a ValueError if the folder of the file that an argument names is missing."""
     if not path.absolute().parent.is_dir():
-        raise ValueError(f"{option} {path}: there is no folder {path.absolute().parent}")
+        raise ValueError(f"{argument} {path}: there is no folder {path.absolute().parent}")
 
 
 def write_gif(pictures: Sequence[np.ndarray], path: Path) -> None:

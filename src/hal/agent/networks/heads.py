@@ -26,7 +26,7 @@ class DuelingValues(nn.Module):
 
 
 class Context(nn.Module):
-    """The context embedding z(s) and the affordance classifier f."""
+    """The context embedding z_psi(s) and the affordance classifier f_phi (Sect. 6)."""
 
     def __init__(self, settings: AffordanceSettings, encoder: Encoder, num_milestones: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Examples of affordances: states labelled by what options achieved in them."""
+"""Examples of affordances, D_g^+ and D_g^-: states labelled by what options achieved in them."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Experience: rows of steps per lane, in a ring of plain arrays.
+"""Experience, the paper's D_c: rows of steps per lane, in a ring of plain arrays.
 
 A row holds the observation before a step and what the step did; the observation after it is the
 lane's next row, also at an episode's end (next-step autoreset).
@@ -192,8 +192,9 @@ class Replay:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Draw places (row, lane): anchors (n, 2), positives (n, 2), negatives (n, m, 2).
 
-        A positive is of the anchor's segment, at a normally distributed distance in time; the
-        negatives are of other segments, a share of them of the same lane.
+        A positive is of the anchor's segment, at a normally distributed distance in time, N_T(0,
+        sigma^2) (Sect. 6, "Context learning"); the negatives are of other segments, a share of them
+        of the same lane.
         """
         first, last = self.oldest, self.num_rows - 1
         rows = self._rng.integers(first, last + 1, size=size)

@@ -1,4 +1,4 @@
-"""Experience of the meta-controller: whole options, in a ring of plain arrays."""
+"""Experience of the meta-controller, D_mc: whole options, in a ring of plain arrays."""
 
 import numpy as np
 

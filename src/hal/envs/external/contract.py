@@ -5,6 +5,7 @@ reset and step. It may say `final_milestone`, one of the names (the last by defa
 there is no task, and `info["affordances"]`, (K,) bool.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
@@ -16,16 +17,26 @@ from hal.envs.external.milestones import check_names
 from hal.errors import ContractError
 
 LONGEST_LINE = 300  # arrays are endless
+ATTRIBUTES = ("milestones", "final_milestone")
 SIGNALS = ("milestones", "affordances")  # what an agent reads of info
 
 
-def final_of(env: Any, milestones: tuple[str, ...]) -> str | None:
-    """Return an environment's final milestone, None if there is no task."""
-    final: str | None = getattr(env, "final_milestone", milestones[-1])
+def milestones_told(name: str, told: Mapping[str, Any]) -> tuple[tuple[str, ...], str | None]:
+    """Return the milestones and the final one, None if there is no task, or say what is wrong.
+
+    Args:
+        name: of the environment.
+        told: its attributes of the names in `ATTRIBUTES`, as far as it has them.
+    """
+    if "milestones" not in told:
+        raise ContractError(f"{name} has no milestones; legal: an attribute with their names")
+    with blaming(name, "milestones"):
+        milestones = check_names(told["milestones"])
+    final: str | None = told.get("final_milestone", milestones[-1])
     if final is not None and final not in milestones:
         legal = ", ".join(milestones)
         raise ContractError(f"final_milestone {final!r}; legal: None, {legal}")
-    return final
+    return milestones, final
 
 
 class Contract(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -34,15 +45,8 @@ class Contract(gymnasium.Wrapper[Any, Any, Any, Any]):
     def __init__(self, env: gymnasium.Env[Any, Any], name: str) -> None:
         super().__init__(env)
         self.name = name
-        if not env.has_wrapper_attr("milestones"):
-            raise ContractError(f"{name} has no milestones; legal: an attribute with their names")
-        with blaming(name, "milestones"):
-            self.milestones = check_names(env.get_wrapper_attr("milestones"))
-        has_final = env.has_wrapper_attr("final_milestone")
-        self.final_milestone = (
-            env.get_wrapper_attr("final_milestone") if has_final else self.milestones[-1]
-        )
-        final_of(self, self.milestones)
+        told = {key: env.get_wrapper_attr(key) for key in ATTRIBUTES if env.has_wrapper_attr(key)}
+        self.milestones, self.final_milestone = milestones_told(name, told)
         # The environment's own attribute may change; what it said first holds.
         self.observation_space = env.observation_space
         if not isinstance(env.action_space, spaces.Discrete):

@@ -5,7 +5,6 @@ observations and the signals that agents know.
 """
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,8 +12,7 @@ from gymnasium import spaces
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv, VectorEnv, VectorWrapper
 
 from hal.envs.external.blame import blaming
-from hal.envs.external.contract import checked_signals, final_of
-from hal.envs.external.milestones import check_names
+from hal.envs.external.contract import ATTRIBUTES, checked_signals, milestones_told
 from hal.envs.observations import Obs, Step, flat, parts_of
 from hal.errors import ContractError
 
@@ -115,16 +113,12 @@ def _milestones_of(env: VectorEnv[Any, Any, Any], name: str) -> tuple[tuple[str,
     """Return the milestones and the final one that lanes tell, or their environments."""
     while isinstance(env, VectorWrapper) and not hasattr(env, "milestones"):
         env = env.env
-    owner: Any = env
     if isinstance(env, SyncVectorEnv | AsyncVectorEnv):
-        keys = ("milestones", "final_milestone")
-        told = [key for key in keys if env.call("has_wrapper_attr", key)[0]]
-        owner = SimpleNamespace(**{key: env.get_attr(key)[0] for key in told})
-    if not hasattr(owner, "milestones"):
-        raise ContractError(f"{name} has no milestones; legal: an attribute with their names")
-    with blaming(name, "milestones"):
-        names = check_names(owner.milestones)
-    return names, final_of(owner, names)
+        keys = [key for key in ATTRIBUTES if env.call("has_wrapper_attr", key)[0]]
+        return milestones_told(name, {key: env.get_attr(key)[0] for key in keys})
+    return milestones_told(
+        name, {key: getattr(env, key) for key in ATTRIBUTES if hasattr(env, key)}
+    )
 
 
 def _in_order(names: tuple[str, ...], final: str | None, chosen: Sequence[str]) -> tuple[str, ...]:
