@@ -7,7 +7,7 @@ import pytest
 from hal.config.file import load_config
 from hal.runs.folder import read_metrics
 from tests.corridor import SMALL
-from tests.test_foreign import run_main
+from tests.test_external_commands import run_main
 
 TINY = SMALL | {"steps": 400, "num_lanes": 4, "horizon": 40, "examples": 50, "meta_replay": 100}
 del TINY["meta_anneal_successes"]  # where there is no task, presets have another schedule

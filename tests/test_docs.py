@@ -1,6 +1,7 @@
 """The documentation's examples run, and its links lead somewhere."""
 
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 import hal
 from hal.config.presets import PAPER
-from hal.config.settings import Config, values_of
+from hal.config.settings import GROUPS, Config, values_of
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -45,3 +46,17 @@ def test_every_departure_from_the_paper_is_explained() -> None:
     for name, value in PAPER.items():
         if default[name] != value:
             assert f"`{name}`" in table, name
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/method.md"])
+def test_named_code_and_settings_exist(name: str) -> None:
+    text = (ROOT / name).read_text()
+    places = re.findall(r"([\w/]+)\.py(?::([\w.]+))?", text)
+    assert len(places) > 30
+    for path, inside in places:
+        if not (ROOT / f"{path}.py").is_file():
+            found = import_module(f"hal.{path.replace('/', '.')}")
+            for word in inside.split(".") if inside else ():
+                found = getattr(found, word)
+    for setting in re.findall(rf"`((?:{'|'.join(GROUPS)})\.(?!py)\w+)`", text):
+        assert setting in values_of(Config()), setting

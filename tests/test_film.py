@@ -12,7 +12,7 @@ from PIL import Image
 
 from hal.pictures.render import BANNER, draw
 from hal.viewer.film import FPS, check_folder, find_ffmpeg, write_gif, write_mp4
-from tests.test_render import make_frame
+from tests.frames import make_frame
 
 ALERT = 6  # the only picture that has one
 

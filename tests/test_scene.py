@@ -10,7 +10,7 @@ from hal.envs.grid.rules import CRAFTING
 from hal.pictures.frame import Scene, to_png
 from hal.pictures.render import ACCENT, BANNER, GREEN, HIGHLIGHT, PANEL, RED, draw
 from hal.pictures.text import to_text
-from tests.test_render import make_frame, redness
+from tests.frames import make_frame, redness
 
 NAMES = ("key", "door", "goal")
 

@@ -144,6 +144,7 @@ def test_lanes_end_their_options_each_at_its_own_time() -> None:
     assert third.milestone.tolist() == [NONE, NONE, 0, NONE, NONE]
     assert tracker.steps[1] == 2, "begun after the first step"
     assert tracker.reward[1] == 2.0
+    assert tracker.reward[4] == 0.0, "of no option"
 
 
 def test_what_has_ended_does_not_change_with_what_begins() -> None:
