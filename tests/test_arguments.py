@@ -12,6 +12,7 @@ from hal.cli.train import given_names, plain_words
 from hal.config.file import CONFIG, save_config
 from hal.config.presets import make_config
 from hal.config.settings import GROUPS, Config, values_of
+from tests.test_settings import AGES
 
 
 @pytest.fixture
@@ -78,6 +79,13 @@ def test_a_runs_own_file_makes_the_same_run(
         config,
         make_config(task, method, preset, steps=5, mask_epsilon=(0.5, 0.0), seed=4),
     ]
+
+
+def test_a_file_from_before_there_were_groups_will_do(
+    monkeypatch: pytest.MonkeyPatch, made: list[Config]
+) -> None:
+    train(monkeypatch, "--config", str(AGES / "flat-hal-fnf.toml"), "--seed", "5")
+    assert made == [make_config("iron", "hal-fnf", disappear_rate=0.02, seed=5)]
 
 
 @pytest.mark.parametrize(

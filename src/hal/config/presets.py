@@ -48,7 +48,7 @@ METHODS = {
     ),
 }
 
-# Table 3 of the paper, and what its text says beside it.
+# The paper's table of hyperparameters, and what its text says beside it.
 PAPER: dict[str, Any] = {
     "environment.num_envs": 4,
     "options.max_steps": 50,

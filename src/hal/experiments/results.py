@@ -47,9 +47,7 @@ class RunResult:
     variant: str
     seed: int
     final: dict[str, float]  # its greedy evaluation: success, length, coverage/MILESTONE, mask/...
-    lines: list[
-        dict[str, Any]
-    ]  # "steps" and some of CURVE_METRICS, as `hal.agent.metrics.read_metrics` has them
+    lines: list[dict[str, Any]]  # "steps" and some of CURVE_METRICS, as `read_metrics` has them
     cost: dict[str, float]  # cpu_seconds of training, steps_per_second
 
 

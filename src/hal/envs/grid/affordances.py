@@ -2,7 +2,7 @@
 
 A milestone is afforded if some action sequence completes it with no other milestone on the way.
 Whatever is not in the milestone set is free: it may be done on the way. Random disappearance is an
-exception to the rules (the paper's section 3) and is not foreseen here.
+exception to the rules (the paper's section 4) and is not foreseen here.
 """
 
 import numpy as np
