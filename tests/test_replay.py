@@ -1,4 +1,4 @@
-"""Experience on made-up rows: windows, events, triplets, hindsight, examples, options."""
+"""Experience on made-up rows: windows, events, hindsight, examples, options."""
 
 import numpy as np
 
@@ -52,20 +52,6 @@ def test_event_windows_hold_an_event_each_milestone_as_often() -> None:
     assert has_event.mean() > 0.93, "all but the newest row's, which has no next observation yet"
     kinds = np.bincount(windows.milestone[windows.milestone != NONE], minlength=3)[:3]
     np.testing.assert_allclose(kinds / kinds.sum(), 1 / 3, atol=0.05)
-
-
-def test_triplets_are_of_the_same_and_of_other_segments() -> None:
-    replay = filled_replay(60)
-    anchors, positives, negatives = replay.draw_triplets(400, 3.0, 4, same_lane_share=0.5)
-    assert len(anchors) > 200
-
-    def segment(places: np.ndarray) -> np.ndarray:
-        return replay.segment[places[..., 0], places[..., 1]]
-
-    np.testing.assert_array_equal(segment(anchors), segment(positives))
-    assert (anchors != positives).any(axis=1).all(), "a state is not its own positive"
-    assert (segment(negatives) != segment(anchors)[:, None]).all()
-    assert 0.5 < (negatives[..., 1] == anchors[:, None, 1]).mean() < 0.8
 
 
 def test_hindsight_marks_every_row_of_the_option_across_the_rings_end() -> None:

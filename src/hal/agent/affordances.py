@@ -20,6 +20,7 @@ from hal.agent.networks.weights import load_named, named
 from hal.agent.options import NONE, EndedOptions
 from hal.agent.replay.examples import Examples
 from hal.agent.replay.steps import Replay
+from hal.agent.replay.triplets import draw_triplets
 from hal.agent.schedules import Progress
 from hal.config.settings import AffordanceSettings, NetworkSettings
 from hal.envs.observations import Obs, pick
@@ -130,8 +131,13 @@ class Affordances:
     def _contrast(self, replay: Replay, tally: Tally) -> list[Tensor]:
         """Return the contrastive loss L_psi, or nothing while there is but one segment to draw."""
         settings = self.settings
-        anchors, positives, negatives = replay.draw_triplets(
-            settings.triplets, settings.sigma, settings.num_negatives, settings.same_lane_share
+        anchors, positives, negatives = draw_triplets(
+            replay,
+            settings.triplets,
+            settings.sigma,
+            settings.num_negatives,
+            settings.same_lane_share,
+            self._rng,
         )
         if len(anchors) == 0:
             return []

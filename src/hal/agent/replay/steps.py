@@ -11,6 +11,7 @@ import numpy as np
 
 from hal.agent.networks.encoder import Layout
 from hal.agent.options import NONE, EndedOptions
+from hal.agent.replay.events import Events
 from hal.agent.replay.priorities import Priorities, make_priorities
 from hal.config.settings import ReplaySettings
 from hal.envs.observations import Obs, pick
@@ -187,41 +188,6 @@ class Replay:
             slots=at[:, 0] * self.num_lanes + lanes,
         )
 
-    def draw_triplets(
-        self, size: int, sigma: float, num_negatives: int, same_lane_share: float
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Draw places (row, lane): anchors (n, 2), positives (n, 2), negatives (n, m, 2).
-
-        A positive is of the anchor's segment, at a normally distributed distance in time, N_T(0,
-        sigma^2) (Sect. 6, "Context learning"); the negatives are of other segments, a share of them
-        of the same lane.
-        """
-        first, last = self.oldest, self.num_rows - 1
-        rows = self._rng.integers(first, last + 1, size=size)
-        lanes = self._rng.integers(self.num_lanes, size=size)
-        segments = self.segment[rows % self.capacity, lanes]
-        tries = np.rint(self._rng.normal(0, sigma, size=(size, 8))).astype(np.int64)
-        near = np.clip(rows[:, np.newaxis] + tries, first, last)
-        is_good = (near != rows[:, np.newaxis]) & (
-            self.segment[near % self.capacity, lanes[:, np.newaxis]] == segments[:, np.newaxis]
-        )
-        positives = near[np.arange(size), is_good.argmax(axis=1)]
-        far = self._rng.integers(first, last + 1, size=(size, num_negatives))
-        far_lanes = self._rng.integers(self.num_lanes, size=(size, num_negatives))
-        is_same = self._rng.random((size, num_negatives)) < same_lane_share
-        far_lanes = np.where(is_same, lanes[:, np.newaxis], far_lanes)
-        is_other = self.segment[far % self.capacity, far_lanes] != segments[:, np.newaxis]
-        # A candidate of the anchor's own segment gives way to one that is not.
-        stand_in = np.where(is_other, np.arange(num_negatives), is_other.argmax(axis=1)[:, None])
-        far = np.take_along_axis(far, stand_in, axis=1)
-        far_lanes = np.take_along_axis(far_lanes, stand_in, axis=1)
-        keep = is_good.any(axis=1) & is_other.any(axis=1)
-        keep &= self.is_valid[rows % self.capacity, lanes]
-        anchors = np.stack([rows % self.capacity, lanes], axis=1)[keep]
-        positive = np.stack([positives % self.capacity, lanes], axis=1)[keep]
-        negative = np.stack([far % self.capacity, far_lanes], axis=2)[keep]
-        return anchors, positive, negative
-
 
 def make_replay(
     settings: ReplaySettings,
@@ -234,48 +200,6 @@ def make_replay(
     capacity = settings.capacity // num_lanes
     priorities = make_priorities(settings, capacity * num_lanes)
     return Replay(capacity, num_lanes, layout, num_milestones, rng, priorities, settings.window)
-
-
-class Events:
-    """Where each milestone was last collected, a ring per milestone."""
-
-    KEPT = ("rows", "lanes", "counts", "gone")
-
-    def __init__(self, num_milestones: int, capacity: int) -> None:
-        self.capacity = capacity
-        self.rows = np.zeros((num_milestones, capacity), dtype=np.int64)
-        self.lanes = np.zeros((num_milestones, capacity), dtype=np.int64)
-        self.counts = np.zeros(num_milestones, dtype=np.int64)  # ever collected
-        self.gone = np.zeros(num_milestones, dtype=np.int64)  # of these, no longer in the replay
-
-    def add(self, milestones: np.ndarray, row: int, lanes: np.ndarray) -> None:
-        """Note that these milestones were collected in this row."""
-        for milestone, lane in zip(milestones, lanes, strict=True):
-            at = self.counts[milestone] % self.capacity
-            self.rows[milestone, at] = row
-            self.lanes[milestone, at] = lane
-            self.counts[milestone] += 1
-
-    def draw(
-        self, size: int, oldest: int, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Draw events of uniformly drawn milestones, as far as the replay still has some."""
-        self._forget(oldest)
-        known = np.flatnonzero(self.counts > self.gone)
-        if known.size == 0:
-            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        milestones = known[rng.integers(known.size, size=size)]
-        at = rng.integers(self.gone[milestones], self.counts[milestones]) % self.capacity
-        return self.rows[milestones, at], self.lanes[milestones, at]
-
-    def _forget(self, oldest: int) -> None:
-        self.gone = np.maximum(self.gone, self.counts - self.capacity)
-        for milestone in range(self.counts.size):
-            while (
-                self.gone[milestone] < self.counts[milestone]
-                and self.rows[milestone, self.gone[milestone] % self.capacity] < oldest
-            ):
-                self.gone[milestone] += 1
 
 
 @numba.njit(cache=True)
