@@ -125,10 +125,11 @@ def make_meta(config: Config, num_milestones: int) -> MetaController:
     return MetaController(config.meta, config.networks, ENCODER, replay, sizes, rng, CPU)
 
 
-def meta_probe(is_pruned: bool) -> np.ndarray:
+def meta_probe(is_pruned: bool, mask_target: bool = True) -> np.ndarray:
     """Option 0 leads from state 1 to state 2, where option 1 wins 1 and option 0 wins 3."""
     torch.manual_seed(0)
-    config = probe_config(meta_batch=64, meta_learning_rate=2e-3)
+    settings = {"meta_batch": 64, "meta_learning_rate": 2e-3, "mask_target": mask_target}
+    config = probe_config(**settings)
     meta = make_meta(config, 2)
     for state, subtask, reward, has_future in ((1, 0, 0.0, 1), (2, 1, 1.0, 0), (2, 0, 3.0, 0)):
         meta.replay.add(
@@ -144,11 +145,14 @@ def meta_probe(is_pruned: bool) -> np.ndarray:
     return meta.values(states([1, 2]))
 
 
-@pytest.mark.parametrize(("is_pruned", "best"), [(False, 3.0), (True, 1.0)])
-def test_the_meta_controller_looks_for_the_future_within_the_mask(
-    is_pruned: bool, best: float
+@pytest.mark.parametrize(
+    ("is_pruned", "mask_target", "best"),
+    [(False, True, 3.0), (True, True, 1.0), (True, False, 3.0)],
+)
+def test_the_meta_controller_looks_for_the_future_within_the_mask_or_everywhere(
+    is_pruned: bool, mask_target: bool, best: float
 ) -> None:
-    values = meta_probe(is_pruned)
+    values = meta_probe(is_pruned, mask_target)
     assert values[0, 0] == pytest.approx(0.95 * best, abs=0.1)
     np.testing.assert_allclose(values[1], [3.0, 1.0], atol=0.1)
 

@@ -50,6 +50,19 @@ def test_every_field_refuses_what_makes_no_sense(path: str) -> None:
             with_values(Config(), {path: wrong})
 
 
+def test_open_ranges_leave_out_their_ends() -> None:
+    for path, ends in (
+        ("affordances.sigma", (0.0,)),
+        ("affordances.filter_percentile", (0.0, 1.0)),
+        ("environment.num_envs", (0,)),
+    ):
+        for end in ends:
+            with pytest.raises(ValueError, match=rf"{path} {end}; legal: (above|between) 0"):
+                with_values(Config(), {path: end})
+    for value in (0.0, 1.0):
+        assert with_values(Config(), {"meta.discount": value}).meta.discount == value
+
+
 def test_numbers_that_do_not_fit_each_other_are_refused() -> None:
     for path, value, message in (
         ("environment.num_envs", 1001, "num_envs 1001; legal: up to 1000"),
@@ -120,7 +133,7 @@ def test_every_older_format_has_an_upgrade_and_a_file_here() -> None:
     [
         ("flat-hal.toml", make_config("treasure")),
         ("flat-hal-fnf.toml", make_config("iron", "hal-fnf", disappear_rate=0.02, seed=3)),
-        ("flat-paper.toml", make_config("iron", "hr+her", "paper")),
+        ("flat-paper.toml", make_config("iron", "hr+her", "paper", mask_target=True)),
         ("flat-minigrid.toml", make_config("minigrid/UnlockPickup")),
         (
             "flat-first.toml",  # of the first version that wrote files
@@ -141,7 +154,7 @@ def test_a_field_that_is_added_later_does_what_was_done_before(
     path.write_text(path.read_text().replace("sigma = 7.0\n", ""))
     with pytest.raises(ValueError, match=r"is damaged: it lacks affordances\.sigma$"):
         load_config(tmp_path)
-    monkeypatch.setitem(ADDED, FORMAT, {"affordances.sigma": 3.0})
+    monkeypatch.setitem(ADDED, FORMAT, {**ADDED[FORMAT], "affordances.sigma": 3.0})
     assert load_config(tmp_path).affordances.sigma == 3.0
 
 

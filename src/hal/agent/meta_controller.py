@@ -98,7 +98,7 @@ class MetaController:
             options.clear()
 
     def update(self, progress: Progress, beta: float) -> dict[str, float]:
-        """Train on a batch of options (Eq. 1 without a goal), its maximum within the mask."""
+        """Train on a batch of options (Eq. 1 without a goal)."""
         replay, network = self.replay, self.learner.network
         at, weights = replay.draw(self.settings.batch_size, beta, self._rng)
         features = self.encoder(pick(replay.obs, at), self.device)
@@ -108,7 +108,9 @@ class MetaController:
             return torch.from_numpy(values[at]).to(self.device)
 
         with torch.no_grad():
-            online = network(following).masked_fill(~tensor(replay.next_mask), -torch.inf)
+            online = network(following)
+            if self.settings.mask_target:
+                online = online.masked_fill(~tensor(replay.next_mask), -torch.inf)
             best = online.argmax(dim=1, keepdim=True)
             ahead = self.target.network(following).gather(1, best)[:, 0]
             bootstrapped = tensor(replay.reward) + tensor(replay.discount) * ahead

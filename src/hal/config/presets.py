@@ -54,7 +54,7 @@ PAPER: dict[str, Any] = {
     "options.max_steps": 50,
     "options.avoid_failed": False,
     "affordances.prune_unachieved": False,
-    "options.rarity": "difference",
+    "options.rarity": "none",
     "exploration.anneal_share": 0.8,
     "replay.capacity": 512_000,
     "replay.warmup_steps": 400,
@@ -91,6 +91,7 @@ PAPER: dict[str, Any] = {
     "meta.use_lower_bound": False,
     "meta.ignore_penalties": False,
     "meta.bootstrap_truncation": True,
+    "meta.mask_target": False,
     "affordances.every": 40,
     "affordances.triplets": 32,
     "affordances.num_negatives": 1,
@@ -159,6 +160,8 @@ def make_config(task: str, method: str = "hal", preset: str = "fast", **override
     values |= _external(task, preset) if is_external(task) else _own(task, preset)
     if wanted.get("environment.disappear_rate"):
         values |= {"affordances.sigma": STOCHASTIC_SIGMA}
+    if wanted.get("options.is_agnostic"):  # at random means uniformly, for every method
+        values |= {"options.rarity": "none"}
     return with_values(Config(), values | METHODS[method].switches | wanted)
 
 

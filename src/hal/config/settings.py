@@ -138,6 +138,7 @@ class MetaSettings:
     use_lower_bound: bool = True  # the return of a success bounds its options' values from below
     ignore_penalties: bool = True  # negative rewards do not count: the discount makes it hurry
     bootstrap_truncation: bool = False  # a truncated episode has a future
+    mask_target: bool = True  # the best next subtask is looked for within the mask, not among all
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ ADDED: dict[int, Values] = {
         "stray_penalty": 0.0,
         "explore_rare": False,
     },
-    2: {},
+    2: {"meta.mask_target": True},
 }
 
 
