@@ -8,6 +8,7 @@ import pytest
 
 from hal.agent.base import BaseAgent
 from hal.agent.build import background_of, make_agent
+from hal.agent.choices import Beliefs, Choice
 from hal.agent.hal import HierarchicalAgent
 from hal.agent.options import NONE, EndedOptions, main_milestone
 from hal.agent.replay.steps import CONTINUES, CUT, ENDS
@@ -15,7 +16,7 @@ from hal.config.presets import make_config
 from hal.envs.grid.vector import GridVectorEnv
 from hal.envs.observations import Obs
 from hal.runs.snapshot import Parts, gather
-from tests.parts import TINY, tiny_agent
+from tests.parts import TINY, ended_options, tiny_agent
 
 
 def step_records(
@@ -232,3 +233,17 @@ def test_options_reach_the_meta_controller_as_they_happened(
     assert sum(option[1] == NONE and option[2] == 7 for option in every) > 20, "timeouts"
     assert sum(option[3] > 0 for option in every) > 20, "with a reward"
     assert sum(not option[-1] for option in every) > 20, "the last of an episode"
+
+
+def test_an_option_is_stored_with_the_mask_of_its_own_lane() -> None:
+    agent, env = tiny_agent("hr")
+    obs, info = env.reset(seed=1)
+    agent.observe(*env.step(agent.act(obs, info)))
+    lanes = np.array([0, 3, 5, 9])  # on the first one an episode begins: no option has ended there
+    mask = np.eye(len(agent.milestones), dtype=np.bool_)[[0, 1, 2, 1]]
+    values = np.zeros(mask.shape)
+    choice = Choice(lanes, np.zeros(4, dtype=np.int64), Beliefs(mask, mask, values))
+    ended = ended_options([0, 0], [NONE, NONE])._replace(lanes=np.array([5, 9]))
+    agent.ended = ended
+    agent._store_ended(obs, {}, choice)
+    np.testing.assert_array_equal(agent.meta.replay.next_mask[:2], mask[2:])

@@ -191,6 +191,20 @@ def test_the_weight_on_the_scale_opens_the_green_door(worlds: GridState) -> None
     assert carried(lane) == []
     assert cell_of(lane, "green_door") is None
     assert cell_of(lane, "open_green_door") is not None
+    assert cell_of(lane, "scale") is None
+    assert cell_of(lane, "pressed_scale") is not None, "it shows that it was used"
+    assert interact_with(lane, "pressed_scale") is None
+
+
+def test_a_door_that_is_open_already_stays_so(worlds: GridState) -> None:
+    lane = worlds[2:3].copy()[0]
+    door = cell_of(lane, "green_door")
+    lane.grid[door] = TREASURE.tiles.index("open_green_door")
+    lane.inventory[TREASURE.items.index("green_weight")] = 1
+    scale, before = cell_of(lane, "scale"), lane.grid.copy()
+    assert interact_with(lane, "scale") == "green_door"
+    before[scale] = TREASURE.tiles.index("pressed_scale")
+    np.testing.assert_array_equal(lane.grid, before)
 
 
 def test_the_chest_needs_the_purple_key(worlds: GridState) -> None:

@@ -9,7 +9,6 @@ from io import BytesIO
 from math import isfinite
 from pathlib import Path
 from platform import python_version
-from string import Template
 
 import numpy as np
 from PIL import Image
@@ -17,8 +16,9 @@ from PIL import Image
 from hal import __version__
 from hal.experiments.claims import Judgement, judge
 from hal.experiments.figures import FIGURES
+from hal.experiments.page import PAGE, STYLE
 from hal.experiments.panels import measured
-from hal.experiments.results import Results, averages, finals, read_results, select
+from hal.experiments.results import Results, averages, finals, is_current, read_results, select
 from hal.experiments.stats import (
     Interval,
     bootstrap_iqm,
@@ -43,78 +43,6 @@ CAPTIONS = {
     "sigma": "Success at several sigmas where items disappear: online, and greedy at the end.",
 }
 SHOWN = 0.4  # pixels of the page for each of a figure
-
-STYLE = """
-:root { color-scheme: light dark; --ink: #1d1d24; --paper: #fff; --quiet: #5b5b66; --line: #d5d5dd;
-  --confirmed: #11692f; --not-confirmed: #8a5200; --refuted: #b3202c; --not-measured: #5b5b66; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e6ec; --paper: #16161b; --quiet: #a6a6b3; --line: #3a3a45;
-    --confirmed: #6fd08c; --not-confirmed: #f0b45a; --refuted: #ff8f8f; --not-measured: #a6a6b3; }
-}
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1rem; max-width: 64rem; background: var(--paper);
-  color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: break-word; }
-h1, h2, h3 { line-height: 1.2; }
-h2 { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--line); }
-a { color: inherit; }
-nav ul { display: flex; flex-wrap: wrap; gap: 0.3rem 1.2rem; padding: 0; list-style: none; }
-code { overflow-wrap: anywhere; }
-figure { margin: 1.5rem 0; }
-figcaption { margin-top: 0.5rem; }
-figcaption, caption, .quiet { color: var(--quiet); font-size: 0.875rem; text-align: left; }
-img { display: block; max-width: 100%; height: auto; background: #fff; border-radius: 4px; }
-.scroll { overflow-x: auto; margin: 1rem 0; }
-table { border-collapse: collapse; font-size: 0.875rem; }
-caption { padding-bottom: 0.4rem; }
-th, td { padding: 0.35rem 0.8rem 0.35rem 0; border-bottom: 1px solid var(--line);
-  text-align: left; vertical-align: top; }
-.scroll th, .scroll td { white-space: nowrap; font-variant-numeric: tabular-nums; }
-.claims ul { margin: 0; padding: 0; list-style: none; }
-.claims li { margin-bottom: 0.5rem; }
-.claims li .quiet { display: block; font-size: 0.8125rem; }
-.claims .measured { width: 60%; }
-.verdict { white-space: nowrap; }
-.confirmed { color: var(--confirmed); }
-.not-confirmed { color: var(--not-confirmed); }
-.refuted { color: var(--refuted); }
-.not-measured { color: var(--not-measured); }
-@media (max-width: 40rem) {
-  .claims, .claims tbody { display: block; }
-  .claims thead { position: absolute; clip-path: inset(50%); }
-  .claims tr { display: flex; flex-wrap: wrap; border-bottom: 1px solid var(--line); }
-  .claims th, .claims td { flex: 0 0 100%; padding: 0.4rem 0; border: 0; }
-  .claims th { flex-basis: 1.6rem; }
-  .claims th + td { flex: 1 0 0; }
-  .claims .measured { order: 1; }
-}
-"""
-PAGE = Template("""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>HAL: the paper's experiments</title>
-<link rel="icon" href="data:,">
-<style>$style</style>
-</head>
-<body>
-<header>
-<h1>HAL: the paper's experiments</h1>
-<p>What the experiments of <cite>Possibility Before Utility: Learning and Using Hierarchical
-Affordances</cite> (ICLR 2022) give when they are done with this implementation, and which of the
-paper's claims that confirms.</p>
-<p>Online rates are of training, with exploration, and in tables the mean over all of it; greedy
-ones are of an evaluation after training, without exploration. Intervals are 95% intervals over
-seeds; IQM is the interquartile mean.</p>
-<p class="quiet">Written with $versions.</p>
-<nav aria-label="Sections"><ul>$links</ul></nav>
-</header>
-<main>
-$sections
-</main>
-</body>
-</html>
-""")
 
 
 def write_report(folder: Path) -> Path:
@@ -188,6 +116,14 @@ def experiment_section(name: str, results: Results, folder: Path) -> str:
         title = f"Greedy success on {' and '.join(experiment.tasks)} together"
         head = ("variant", "IQM", "probability that hal does better")
         parts.append(table(title, head, across_rows(results, experiment.tasks, variants)))
+    stale = [
+        f"{v.name} on {v.task}"
+        for v in variants
+        if not all(is_current(run, v) for run in select(results, v.task, v.name))
+    ]
+    if stale:
+        what = "Measured with other settings than today's, to be repeated"
+        parts.append(f'<p class="refuted">{what}: {escape("; ".join(stale))}.</p>')
     missing = [f"{v.name} on {v.task}" for v in experiment.variants if v not in variants]
     if missing:
         parts.append(f"<p>Not measured: {escape('; '.join(missing))}.</p>")

@@ -13,7 +13,13 @@ from hal.experiments.engines import Engine
 from hal.experiments.figures import draw_figures
 from hal.experiments.progress import Progress
 from hal.experiments.report import COMMAND, FAILURES, write_report
-from hal.experiments.results import Results, collect, read_results, write_results
+from hal.experiments.results import (
+    Results,
+    collect,
+    read_results,
+    recorded,
+    write_results,
+)
 from hal.experiments.schedule import run_all
 from hal.experiments.suite import EXPERIMENTS, RunSpec, specs_of
 from hal.files import locked, write_text
@@ -37,8 +43,10 @@ def show_plan(plan: dict[str, list[RunSpec]], out: Path, num_slots: int) -> None
     costs, specs = Costs(out / RUNS), list(_unique(plan).values())
     costs.learn(specs)
     Console().print(costs.table(plan))
-    num_done = sum(is_done(out / RUNS / spec.folder) for spec in specs)
-    left = costs.seconds_left(specs)
+    known = _recorded(plan, out)
+    missing = [spec for spec in specs if spec.folder not in known]
+    num_done = len(known) + sum(is_done(out / RUNS / spec.folder) for spec in missing)
+    left = costs.seconds_left(missing)
     say(
         f"{len(specs)} different runs, {num_done} of them done; left: {in_words(sum(left))} of CPU"
         f" time, about {in_words(time_left(left, num_slots))} with {num_slots} at once"
@@ -47,14 +55,15 @@ def show_plan(plan: dict[str, list[RunSpec]], out: Path, num_slots: int) -> None
 
 def reproduce(plan: dict[str, list[RunSpec]], out: Path, engine: Engine, keeping: Keeping) -> None:
     """Do the runs that are missing; write each experiment's tables and figures, and the report."""
-    runs, specs = out / RUNS, _unique(plan)
+    runs, known = out / RUNS, _recorded(plan, out)
+    specs = {folder: spec for folder, spec in _unique(plan).items() if folder not in known}
     failed: dict[Path, str] = {}
     with alone_in(out), Progress(specs, runs, engine) as progress:
         for folder, spec in specs.items():
             _prepare(spec, runs / folder, keeping)
         try:
             for name, own in plan.items():
-                folders = [runs / spec.folder for spec in own]
+                folders = [runs / spec.folder for spec in own if spec.folder in specs]
                 new = [folder for folder in folders if folder not in failed]
                 failed |= run_all(new, engine, progress)
                 write_up(name, own, out, failed)
@@ -87,8 +96,12 @@ def alone_in(out: Path) -> AbstractContextManager[None]:
 def write_up(name: str, specs: Sequence[RunSpec], out: Path, failed: dict[Path, str]) -> None:
     """Write an experiment's tables and figures, and which runs are missing."""
     runs, folder = out / RUNS, out / name
-    done = [spec for spec in specs if is_done(runs / spec.folder)]
-    results = [collect(spec, runs / spec.folder) for spec in done]
+    known = recorded(specs, read_results(folder))  # of this config, wherever they were done
+    results = [
+        known[spec.folder] if spec.folder in known else collect(spec, runs / spec.folder)
+        for spec in specs
+        if spec.folder in known or is_done(runs / spec.folder)
+    ]
     write_results(results, folder)
     write_text(folder / COMMAND, command_of(specs, results) + "\n")
     draw_figures(name, read_results(folder), folder)
@@ -111,6 +124,13 @@ def command_of(specs: Sequence[RunSpec], results: Results) -> str:
         words += f" --steps {first.config.steps}"
     episodes = {run.final["episodes"] for run in results} - {Keeping().num_episodes}
     return words + "".join(f" --episodes {number}" for number in episodes)
+
+
+def _recorded(plan: dict[str, list[RunSpec]], out: Path) -> set[str]:
+    """Return the folders of runs whose results are in the tables, the runs themselves or not."""
+    return {
+        folder for name, own in plan.items() for folder in recorded(own, read_results(out / name))
+    }
 
 
 def _unique(plan: dict[str, list[RunSpec]]) -> dict[str, RunSpec]:

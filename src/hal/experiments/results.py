@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hal.experiments.suite import RunSpec
+from hal.experiments.suite import RunSpec, Variant, digest
 from hal.files import write_text
 from hal.runs.folder import read_evaluation, read_metrics
 
@@ -49,6 +49,7 @@ class RunResult:
     final: dict[str, float]  # its greedy evaluation: success, length, coverage/MILESTONE, mask/...
     lines: list[dict[str, Any]]  # "steps" and some of CURVE_METRICS, as `read_metrics` has them
     cost: dict[str, float]  # cpu_seconds of training, steps_per_second
+    config: str = ""  # digest of its settings; unknown of tables from before it was kept
 
 
 Results = list[RunResult]  # of one experiment
@@ -60,7 +61,25 @@ def collect(spec: RunSpec, folder: Path) -> RunResult:
     lines = read_metrics(folder)
     kept = [{k: line[k] for k in ("steps", *CURVE_METRICS) if k in line} for line in lines]
     cost = {name: lines[-1][name] for name in ("cpu_seconds", "steps_per_second")}
-    return RunResult(spec.config.task, spec.variant.name, spec.config.seed, evaluation, kept, cost)
+    key = (spec.config.task, spec.variant.name, spec.config.seed)
+    return RunResult(*key, evaluation, kept, cost, digest(spec.config))
+
+
+def recorded(specs: Iterable[RunSpec], results: Results) -> dict[str, RunResult]:
+    """Return which runs have results of their own config already, by their folders."""
+    known = {(run.task, run.variant, run.seed, run.config): run for run in results}
+    keys = {
+        spec.folder: (spec.config.task, spec.variant.name, spec.config.seed, digest(spec.config))
+        for spec in specs
+    }
+    return {folder: known[key] for folder, key in keys.items() if key in known}
+
+
+def is_current(run: RunResult, variant: Variant) -> bool:
+    """Tell whether a run's config is what the variant has today, at one of the scales."""
+    steps = int(run.final["steps"]) // variant.times
+    configs = (variant.config(run.seed, preset, steps) for preset in ("fast", "paper"))
+    return run.config in map(digest, configs)
 
 
 def finals(results: Results, task: str, variant: str, metric: str = "success") -> np.ndarray:
@@ -88,7 +107,7 @@ def write_results(results: Results, folder: Path) -> None:
     pairs = list(zip(keys, results, strict=True))
     _write(folder / CURVES, (key | line for key, run in pairs for line in run.lines))
     _write(folder / COSTS, (key | run.cost for key, run in pairs))
-    _write(folder / RUNS, (key | run.final for key, run in pairs))
+    _write(folder / RUNS, (key | {"config": run.config} | run.final for key, run in pairs))
 
 
 def read_results(folder: Path) -> Results:
@@ -102,8 +121,8 @@ def read_results(folder: Path) -> Results:
     results = []
     for row in _read(folder / RUNS):
         key = task, variant, seed = tuple(row.pop(name) for name in KEYS)
-        lines, cost = curves.get(key, []), costs.get(key, {})
-        results.append(RunResult(task, variant, seed, row, lines, cost))
+        lines, cost, config = curves.get(key, []), costs.get(key, {}), row.pop("config", "")
+        results.append(RunResult(task, variant, seed, row, lines, cost, config))
     return results
 
 
@@ -132,6 +151,6 @@ def _read(path: Path) -> list[dict[str, Any]]:
 
 
 def _value(name: str, text: str) -> Any:
-    if name in ("task", "variant"):
+    if name in ("task", "variant", "config"):
         return text
     return int(text) if name in ("seed", "steps", "episodes") else float(text)

@@ -3,14 +3,15 @@
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from hal.checks import check_whole_number
 from hal.config.presets import make_config
-from hal.config.settings import Config
+from hal.config.settings import Config, values_of
+from hal.config.versions import ADDED, FORMAT
 from hal.envs.grid.settings import GridSettings
 
 BUDGETS = {"treasure": 4_000_000, "iron": 5_000_000, "diamond": 5_000_000}  # steps at `fast`
@@ -84,9 +85,15 @@ class RunSpec:
 
 
 def digest(config: Config) -> str:
-    """Return a short name for all of a config but its seed."""
-    text = json.dumps(asdict(replace(config, seed=0, device="cpu")), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
+    """Return a short name for all of a config but its seed.
+
+    A field that was added later does not count as long as it does what was done before.
+    """
+    values = {k: v for k, v in values_of(config).items() if k not in ("seed", "device")}
+    for name, before in ADDED[FORMAT].items():
+        if values[name] == before:
+            del values[name]
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:8]
 
 
 def milestones_left(task: str, num_removed: int, seed: int) -> tuple[str, ...]:

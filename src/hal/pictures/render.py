@@ -12,7 +12,8 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from hal.pictures.frame import Frame, Game, Mark, Moment, Shown, spaced
-from hal.pictures.tiles import Color, Pen, agent_image, item_image, paint, tile_image
+from hal.pictures.pen import Color, Pen
+from hal.pictures.tiles import agent_image, item_image, paint, tile_image
 
 PANEL, DIVIDER, HIGHLIGHT = (28, 30, 38), (58, 62, 76), (54, 62, 92)
 BRIGHT, DIM, ACCENT = (236, 238, 244), (152, 158, 174), (255, 176, 66)

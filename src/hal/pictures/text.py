@@ -14,7 +14,8 @@ AGENT_SYMBOLS = ("^", ">", "v", "<")
 _CELLS = (
     "floor:.:240 wall:##:244 tree:T:71 dirt:d:137 stone:s:250 coal:c:103 iron_ore:i:209 "
     "diamond:D:51 crafting_bench:B:179 furnace:F:202 green_weight:gw:77 scale:sc:250 "
-    "chest:ch:141 red_key:rk:203 yellow_key:yk:220 blue_key:bk:75 purple_key:pk:141 "
+    "pressed_scale:sC:77 chest:ch:141 red_key:rk:203 yellow_key:yk:220 blue_key:bk:75 "
+    "purple_key:pk:141 "
     "red_door:R+:203 yellow_door:Y+:220 green_door:G+:77 blue_door:B+:75 "
     "open_red_door:R':203 open_yellow_door:Y':220 open_green_door:G':77 open_blue_door:B':75"
 )

@@ -8,15 +8,11 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 
 import numpy as np
-from PIL import Image, ImageDraw
+from PIL import Image
 
-Color = tuple[int, int, int]
-Corners = tuple[float, float, float, float]
-Place = tuple[float, float, float]
-Points = tuple[tuple[float, float], ...]
+from hal.pictures.pen import OUTLINE, Color, Pen, Place
 
-SUPERSAMPLING = 4
-OUTLINE, WHITE, AGENT, BEAK = (38, 34, 40), (255, 255, 255), (34, 44, 74), (255, 132, 38)
+WHITE, AGENT, BEAK = (255, 255, 255), (34, 44, 74), (255, 132, 38)
 FLOOR, FLOOR_EDGE, WALL, WALL_JOINT = (231, 226, 212), (214, 208, 192), (52, 56, 70), (37, 40, 51)
 STONE, STONE_DARK, STONE_LIGHT = (156, 158, 163), (112, 114, 121), (177, 179, 184)
 DIRT, DIRT_DARK, DIRT_LIGHT = (141, 101, 66), (105, 72, 44), (172, 131, 91)
@@ -28,44 +24,6 @@ GEM, GEM_DARK, GEM_LIGHT = (74, 205, 222), (32, 150, 178), (196, 246, 250)
 SOOT, FIRE, FLAME = (44, 38, 40), (240, 122, 40), (255, 214, 92)
 RED, YELLOW, GREEN = (214, 62, 56), (244, 194, 40), (54, 158, 84)
 BLUE, PURPLE, GOLD, STEEL = (56, 108, 218), (142, 76, 196), (236, 190, 74), (188, 198, 210)
-
-
-class Pen:
-    """Draws on one supersampled transparent cell, in unit coordinates; a rim is a dark outline."""
-
-    def __init__(self, size: int) -> None:
-        self.scale = size * SUPERSAMPLING
-        self.canvas = Image.new("RGBA", (self.scale, self.scale))
-        self.draw = ImageDraw.Draw(self.canvas)
-
-    def box(self, corners: Corners, color: Color, radius: float = 0, rim: float = 0) -> None:
-        """Fill a rectangle (left, top, right, bottom), its corners rounded by `radius`."""
-        left, top, right, bottom = (edge * self.scale for edge in corners)
-        pixels = (left, top, right - 1, bottom - 1)  # Pillow fills the last pixel, too
-        self.draw.rounded_rectangle(pixels, radius * self.scale, color, OUTLINE, self._width(rim))
-
-    def disc(self, x: float, y: float, radius: float, color: Color, rim: float = 0) -> None:
-        """Fill a circle around (x, y)."""
-        corners = (x - radius, y - radius, x + radius, y + radius)
-        pixels = [edge * self.scale for edge in corners]
-        self.draw.ellipse(pixels, color, OUTLINE, self._width(rim))
-
-    def shape(self, points: Points, color: Color, place: Place = (0, 0, 1), rim: float = 0) -> None:
-        """Fill a polygon, its points counted from place (x, y, unit)."""
-        x, y, unit = (number * self.scale for number in place)
-        pixels = [(x + unit * dx, y + unit * dy) for dx, dy in points]
-        self.draw.polygon(pixels, color, OUTLINE if rim else None, self._width(rim))
-
-    def line(self, points: Points, color: Color, width: float, rim: float = 0) -> None:
-        """Draw a line with round joints and ends."""
-        for paint, thick in ((OUTLINE, width), (color, width - 2 * rim)):
-            pixels = [(x * self.scale, y * self.scale) for x, y in points]
-            self.draw.line(pixels, paint, max(1, self._width(thick)), joint="curve")
-            for x, y in (points[0], points[-1]):
-                self.disc(x, y, thick / 2, paint)
-
-    def _width(self, units: float) -> int:
-        return round(units * self.scale)
 
 
 Drawing = Callable[[Pen], None]
@@ -205,6 +163,12 @@ def _scale(pen: Pen) -> None:
         pen.box((x - 0.13, 0.49, x + 0.13, 0.58), GREEN, 0.03)
 
 
+def _pressed_scale(pen: Pen) -> None:
+    pen.box((0.06, 0.06, 0.94, 0.94), _shade(STEEL, 0.75), 0.12, rim=0.05)
+    pen.box((0.14, 0.14, 0.86, 0.86), _shade(STEEL, 0.9), 0.08)
+    _kettlebell(pen, GREEN)
+
+
 def _chest(pen: Pen) -> None:
     pen.box((0.05, 0.14, 0.95, 0.9), PURPLE, 0.14, rim=0.04)
     pen.box((0.09, 0.18, 0.91, 0.46), _shade(PURPLE, 1.2), 0.1)
@@ -255,6 +219,7 @@ TILES: dict[str, Drawing] = {
     "furnace": _furnace,
     "green_weight": partial(_kettlebell, color=GREEN),
     "scale": _scale,
+    "pressed_scale": _pressed_scale,
     "chest": _chest,
     **{key: partial(_key, color=color) for key, color in _KEYS.items()},
     **{door: partial(_closed_door, color=color) for door, color in _DOORS.items()},

@@ -167,6 +167,7 @@ class Interaction(NamedTuple):
     takes: str = ""  # the item then carried
     uses: str = ""  # the carried item it needs and uses up
     opens: str = ""  # the door that opens for good
+    becomes: str = ""  # what the tile is from then on
 
 
 INTERACTIONS = (
@@ -177,7 +178,9 @@ INTERACTIONS = (
     Interaction("green_weight", "green_weight", takes="green_weight"),
     Interaction("blue_key", "blue_key", takes="blue_key"),
     Interaction("blue_door", "blue_door", uses="blue_key", opens="blue_door"),
-    Interaction("green_door", "scale", uses="green_weight", opens="green_door"),
+    Interaction(
+        "green_door", "scale", uses="green_weight", opens="green_door", becomes="pressed_scale"
+    ),
     Interaction("purple_key", "purple_key", takes="purple_key"),
     Interaction("treasure", "chest", uses="purple_key"),
 )
@@ -198,6 +201,7 @@ TREASURE = Game(
         "chest",
         *DOORS,
         *(f"open_{door}" for door in DOORS),
+        "pressed_scale",
     ),
     items=("red_key", "yellow_key", "blue_key", "purple_key", "green_weight"),
     most_items=1,
@@ -272,6 +276,7 @@ INTERACTION_TILE = codes(TREASURE.tiles, [i.tile for i in INTERACTIONS])
 TAKES = codes(TREASURE.items, [i.takes for i in INTERACTIONS])
 USES = codes(TREASURE.items, [i.uses for i in INTERACTIONS])
 OPENS = codes(TREASURE.tiles, [i.opens for i in INTERACTIONS])
+BECOMES = codes(TREASURE.tiles, [i.becomes for i in INTERACTIONS])
 ITEM_TILE = codes(TREASURE.tiles, list(TREASURE.items))  # item -> the tile it lies as
 ITEM_OF_TILE = _where(TREASURE.tiles, list(TREASURE.items))
 _PLACED = {tile: door for door, tiles in BEHIND.items() for tile in tiles}

@@ -9,6 +9,7 @@ from hal.envs.grid.geometry import DIRECTIONS, ahead, move
 from hal.envs.grid.jit import kernel
 from hal.envs.grid.rng import draw
 from hal.envs.grid.rules import (
+    BECOMES,
     DOOR_TILE,
     FLOOR,
     INTERACTION_OF,
@@ -127,9 +128,12 @@ def interact(lane: Lane, row: int, col: int) -> int:
         lane.inventory[TAKES[interaction]] = 1
     else:
         lane.inventory[USES[interaction]] = 0
+        if BECOMES[interaction] != NOTHING:
+            lane.grid[row, col] = BECOMES[interaction]
         if OPENS[interaction] != NOTHING:
             row, col = find(lane.grid, OPENS[interaction])
-            lane.grid[row, col] += TO_OPEN_DOOR
+            if row != NOTHING:  # it may be open already
+                lane.grid[row, col] += TO_OPEN_DOOR
     return interaction
 
 
