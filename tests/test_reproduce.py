@@ -1,5 +1,6 @@
 """`hal reproduce` with real processes: stopped, killed, on Ray, it ends with the same tables."""
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -131,6 +132,19 @@ def fail(out: Path) -> None:
     num_lines = len((out / EXPERIMENT / "runs.csv").read_text().splitlines())
     assert num_lines == 2, "the title and the other run"
     (bad / "keeping.json").write_text(keeping)
+
+
+def test_what_is_in_the_tables_is_not_done_again(tmp_path: Path, straight: Path) -> None:
+    shutil.copytree(straight / EXPERIMENT, tmp_path / EXPERIMENT)
+    process = start(tmp_path)
+    output, errors = process.communicate()
+    assert process.returncode == 0, errors
+    assert "2 different runs, 2 of them done" in output
+    assert not any((tmp_path / "runs").glob("*")), "nothing was trained"
+    assert tables(tmp_path) == tables(straight)
+    other = start(tmp_path, "--steps", "1600")  # another config, which the tables do not know
+    assert "2 different runs, 0 of them done" in other.communicate()[0]
+    assert len([*(tmp_path / "runs").glob("*")]) == 2
 
 
 def test_interrupted_suites_end_with_the_same_tables(tmp_path: Path, straight: Path) -> None:

@@ -13,8 +13,17 @@ import pytest
 
 from hal.config.presets import make_config
 from hal.config.settings import grid_settings, with_values
+from hal.config.versions import ADDED, FORMAT
 from hal.experiments.costs import Costs, time_left
-from hal.experiments.results import RunResult, averages, finals, read_results, write_results
+from hal.experiments.results import (
+    RunResult,
+    averages,
+    finals,
+    is_current,
+    read_results,
+    recorded,
+    write_results,
+)
 from hal.experiments.schedule import run_all
 from hal.experiments.suite import EXPERIMENTS, digest, milestones_left, specs_of
 
@@ -43,6 +52,41 @@ def test_any_field_makes_another_run() -> None:
     config = make_config("iron")
     assert digest(replace(config, seed=7)) == digest(config)
     assert digest(with_values(config, {"affordances.sigma": 7.5})) != digest(config)
+
+
+def test_a_field_that_was_added_later_makes_another_run_only_if_it_does_something(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = make_config("iron")
+    now = digest(config)
+    monkeypatch.setitem(ADDED, FORMAT, {**ADDED[FORMAT], "affordances.sigma": 7.0})
+    as_before, otherwise = digest(config), digest(with_values(config, {"affordances.sigma": 2.0}))
+    assert as_before != now, "as if the field had not been there"
+    assert otherwise not in (now, as_before)
+    monkeypatch.setitem(ADDED, FORMAT, {**ADDED[FORMAT], "affordances.sigma": 5.0})
+    assert digest(config) == now
+
+
+def test_results_are_known_by_their_config() -> None:
+    specs = specs_of("learning", 2, steps=7_000)
+    done = [
+        RunResult(
+            spec.config.task,
+            spec.variant.name,
+            spec.config.seed,
+            {"steps": spec.config.steps, "success": 1.0},
+            [],
+            {},
+            digest(spec.config) if spec.config.seed else "",
+        )
+        for spec in specs
+    ]
+    known = recorded(specs, done)
+    assert known.keys() == {spec.folder for spec in specs if spec.config.seed == 1}
+    assert not recorded(specs_of("learning", 2, steps=8_000), done), "another budget"
+    for spec, run in zip(specs, done, strict=True):
+        assert is_current(run, spec.variant) == (run.seed == 1)
+        assert not is_current(replace(run, config="0badc0de"), spec.variant)
 
 
 def test_removed_milestones_differ_by_seed_and_stay_removed() -> None:
@@ -74,7 +118,7 @@ def test_unknown_experiments_and_counts_are_refused() -> None:
 
 def result(seed: int, lines: list[dict[str, Any]]) -> RunResult:
     final = {"steps": 99, "episodes": 200, "success": seed / 8, "coverage/log": 1.0}
-    return RunResult("iron", "hal, p = 1/50", seed, final, lines, {"cpu_seconds": 1.5})
+    return RunResult("iron", "hal, p = 1/50", seed, final, lines, {"cpu_seconds": 1.5}, "0badc0de")
 
 
 def test_tables_can_be_read_again(tmp_path: Path) -> None:

@@ -39,8 +39,14 @@ METHODS = {
             "options.rarity": "none",
         },
     ),
+    # Its choice of subtasks is less random at first than HAL's: by online success the better of two.
     "hr+her": Method(
-        "no mask (H-Rainbow with hindsight)", {"affordances.mask": "none", "options.rarity": "none"}
+        "no mask (H-Rainbow with hindsight)",
+        {
+            "affordances.mask": "none",
+            "options.rarity": "none",
+            "exploration.mask_epsilon": (0.0, 0.0),
+        },
     ),
     "rainbow": Method(
         "no subtasks, a reward for each milestone's first time (the paper's Rainbow)",

@@ -65,8 +65,10 @@ def reproduce(plan: dict[str, list[RunSpec]], out: Path, engine: Engine, keeping
             for name, own in plan.items():
                 folders = [runs / spec.folder for spec in own if spec.folder in specs]
                 new = [folder for folder in folders if folder not in failed]
-                failed |= run_all(new, engine, progress)
-                write_up(name, own, out, failed)
+                try:
+                    failed |= run_all(new, engine, progress)
+                finally:  # what is there is written up, whoever stops it
+                    write_up(name, own, out, failed)
                 progress.say(f"see {write_report(out)}")
         finally:
             engine.stop()
@@ -102,6 +104,8 @@ def write_up(name: str, specs: Sequence[RunSpec], out: Path, failed: dict[Path, 
         for spec in specs
         if spec.folder in known or is_done(runs / spec.folder)
     ]
+    if not results and not failed:
+        return
     write_results(results, folder)
     write_text(folder / COMMAND, command_of(specs, results) + "\n")
     draw_figures(name, read_results(folder), folder)
