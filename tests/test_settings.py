@@ -133,7 +133,10 @@ def test_every_older_format_has_an_upgrade_and_a_file_here() -> None:
     [
         ("flat-hal.toml", make_config("treasure")),
         ("flat-hal-fnf.toml", make_config("iron", "hal-fnf", disappear_rate=0.02, seed=3)),
-        ("flat-paper.toml", make_config("iron", "hr+her", "paper", mask_target=True)),
+        (
+            "flat-paper.toml",
+            make_config("iron", "hr+her", "paper", mask_target=True, mask_epsilon=(0.8, 0.0)),
+        ),
         ("flat-minigrid.toml", make_config("minigrid/UnlockPickup")),
         (
             "flat-first.toml",  # of the first version that wrote files

@@ -39,7 +39,7 @@ METHODS = {
             "options.rarity": "none",
         },
     ),
-    # Its choice of subtasks is less random at first than HAL's: by online success the better of two.
+    # Fewer random subtasks at first than others: by online success the better of two.
     "hr+her": Method(
         "no mask (H-Rainbow with hindsight)",
         {
