@@ -88,6 +88,30 @@ def test_a_file_from_before_there_were_groups_will_do(
     assert made == [make_config("iron", "hal-fnf", disappear_rate=0.02, seed=5)]
 
 
+def test_a_runs_file_does_what_its_version_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: list[Config]
+) -> None:
+    old: dict[str, Any] = {"goal_anneal_events": 0, "weigh_failures": False}
+    train(monkeypatch, "--config", str(AGES / "flat-first.toml"))
+    assert made == [make_config("treasure", "oracle", **old)]
+    save_config(make_config("iron", "hal", "paper"), tmp_path)
+    file = tmp_path / CONFIG
+    file.write_text(file.read_text().replace("mask_target = false\n", ""))
+    train(monkeypatch, "--config", str(file))
+    assert made[1] == make_config("iron", "hal", "paper", mask_target=True), "as it was before"
+
+
+def test_an_environment_and_a_task_are_too_many(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], made: list[Config]
+) -> None:
+    for words in (["iron", "--env", "a:b"], ["--seed", "1", "iron", "--env", "a:b"]):
+        with pytest.raises(SystemExit) as stop:
+            train(monkeypatch, *words)
+        assert stop.value.code == 2
+        assert "--env a:b and the task 'iron'; legal: one of them" in capsys.readouterr().err
+    assert made == []
+
+
 @pytest.mark.parametrize(
     ("text", "words", "message"),
     [

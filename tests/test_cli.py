@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from hal.config.presets import METHODS
+from hal.envs.grid import ENV_IDS
 from hal.envs.grid.rules import CRAFTING, TREASURE
 from hal.envs.grid.single import GridEnv
 from hal.pictures.window import Window
@@ -30,7 +31,7 @@ def test_version_help_and_tasks() -> None:
     assert run("--version").stdout.startswith("hal 0.")
     assert "play" in run("--help").stdout
     listed = run("tasks").stdout.splitlines()
-    assert sum(line.endswith(" milestones") for line in listed) == 15
+    assert sum(line.endswith(" milestones") for line in listed) == len(ENV_IDS)
     assert "--env crafter/pixels" in listed
     assert listed[0].split() == ["log", "hal/Crafting-Log-v0", "1", "milestones"]
 

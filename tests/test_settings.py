@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 import hal
+from hal.agent.filter import FILTERS
 from hal.config.file import CONFIG, load_config, read_settings, save_config
 from hal.config.names import FLAT_NAMES, path_of, plain_name, spellings
 from hal.config.presets import ADAPTED, EXTERNAL, METHODS, PAPER, make_config
-from hal.config.ranges import kinds_of
+from hal.config.ranges import Choice, kinds_of
 from hal.config.settings import GROUPS, Config, values_of, with_values
 from hal.config.versions import ADDED, FORMAT, UPGRADES, upgraded
 
@@ -61,6 +62,13 @@ def test_open_ranges_leave_out_their_ends() -> None:
                 with_values(Config(), {path: end})
     for value in (0.0, 1.0):
         assert with_values(Config(), {"meta.discount": value}).meta.discount == value
+
+
+def test_every_word_for_a_filter_has_one() -> None:
+    group: Any = type(Config().affordances)
+    _, legal = kinds_of(group)["filter"]
+    assert isinstance(legal, Choice)
+    assert set(legal.words) == set(FILTERS)
 
 
 def test_numbers_that_do_not_fit_each_other_are_refused() -> None:

@@ -209,7 +209,7 @@ def play(
     if env.game.name != game:
         raise ValueError(f"task {task!r} is not one of {game}; see `hal tasks`")
     if scripted:
-        last = show_episode(script(env, seed), in_window=not text, gif=gif)
+        last = show_episode(script(env, seed), in_window=not text and gif is None, gif=gif)
         print(f"{last.collected} after {last.step} steps" + (f"; see {gif}" if gif else ""))
     elif text:
         play_in_terminal(env, seed)

@@ -18,12 +18,12 @@ from hal.errors import FailedError, StoppedError
 
 def parsed(arguments: list[str]) -> Callable[[], None]:
     """Return what a command line asks for; what is wrong with it is a ValueError of one line."""
-    default: tuple[Config, dict[str, Any]] = Config(), {}
+    default, from_file = Config(), dict[str, Any]()
     if arguments[:1] == ["train"]:
-        default = defaults_of(arguments[1:])
+        default, from_file = defaults_of(arguments[1:])
         arguments = plain_words(arguments)
     by_name: dict[str, Callable[..., None]] = {
-        "train": train_from(*default),
+        "train": train_from(default, from_file, arguments[1:]),
         "eval": commands.evaluate,
         "watch": commands.watch,
         "plot": commands.plot,

@@ -4,7 +4,6 @@ The task, the method and the preset decide the defaults; a file's settings come 
 command line's over both.
 """
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -36,8 +35,10 @@ KEEPING = {  # arguments that a run can be resumed with, and their names in `Kee
 CHOSEN = ("task", "method", "preset")  # what decides the defaults
 
 
-def train_from(default: Config, settings_of_file: dict[str, Any]) -> Callable[..., None]:
-    """Return the command `hal train`, whose settings are by default those of a config."""
+def train_from(
+    default: Config, settings_of_file: dict[str, Any], words: list[str]
+) -> Callable[..., None]:
+    """Return the command `hal train` for its words; settings are by default those of a config."""
 
     def train(
         task: Annotated[Positional[str], arg(metavar="TASK")] = default.task,
@@ -95,7 +96,9 @@ def train_from(default: Config, settings_of_file: dict[str, Any]) -> Callable[..
         """
         from hal.runs.lifecycle import Keeping, new_folder, resume_training, run_training
 
-        given = given_names(plain_words(sys.argv[2:]))
+        given = given_names(words)
+        if env not in (None, task):
+            raise ValueError(f"--env {env} and the task {task!r}; legal: one of them")
         if resume is None:
             groups = (environment, options, exploration, replay, networks)
             learners = (controller, meta, affordances)

@@ -71,9 +71,8 @@ class ExplorationSettings:
     mask_epsilon: Shares = (0.8, 0.0)  # random subtasks within the mask
     anneal_share: Share = 0.0  # share of the run that all three take; 0: as the next four say
     controller_anneal_steps: Count = 300_000  # environment steps from first to second
-    goal_anneal_events: CountOrNone = (
-        0  # of a milestone, until actions to it are as random as others
-    )
+    # of a milestone, until actions towards it are as random as others
+    goal_anneal_events: CountOrNone = 0
     first_successes: CountOrNone = 10  # successes before the choice of subtasks gets greedier
     meta_anneal_successes: CountOrNone = 300  # further ones until it is greediest; 0: by steps
 

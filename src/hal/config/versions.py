@@ -43,8 +43,9 @@ def upgraded(table: dict[str, Any], is_whole: bool = True) -> Values:
     A whole file, a run's, says all that its own version knew; what it lacks had not been thought
     of. A file that a person writes says what they want.
     """
-    is_old = is_whole or "use_filter" in table  # or it would say its format, or be of today
-    number = table.pop("format", 1 if is_old else FORMAT)
+    # A run's own file has every group, or is from before there were any.
+    is_whole = is_whole or table.keys() >= set(GROUPS) or "use_filter" in table
+    number = table.pop("format", 1 if is_whole else FORMAT)
     if type(number) is not int or not 1 <= number <= FORMAT:
         raise ValueError(f"format {number!r}; legal: 1 to {FORMAT}, or a newer version of hal")
     values = _flat(table)
