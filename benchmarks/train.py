@@ -24,6 +24,8 @@ class Bench:
     """The task."""
     method: str = "hal"
     """A hierarchical method."""
+    preset: str = "fast"
+    """The scale."""
     steps: int = 600
     """Steps of all lanes that are measured, after as many that are not."""
 
@@ -54,7 +56,7 @@ class Stopwatch:
 def main(bench: Bench) -> None:
     """Train for a while and print the shares."""
     torch.set_num_threads(1)
-    config = make_config(bench.task, bench.method)
+    config = make_config(bench.task, bench.method, bench.preset)
     env = GridVectorEnv(
         config.task, config.environment.num_envs, max_steps=config.environment.horizon
     )
@@ -67,7 +69,7 @@ def main(bench: Bench) -> None:
         (agent.controller, "act", "act"),
         (agent, "choose", "choose subtasks"),
         (agent.replay, "add", "replay"),
-        (agent.replay, "draw_windows", "replay"),
+        (agent.replay, "draw", "replay"),
         (agent.controller, "update", "controller"),
         (agent.meta, "update", "meta-controller"),
         (agent.affordances, "add", "examples"),
@@ -89,12 +91,14 @@ def main(bench: Bench) -> None:
     for i in range(2 * bench.steps):
         if i == bench.steps:
             watch.seconds.clear()
-            start, first = time.process_time(), agent.num_steps
+            start = time.process_time()
+            first, first_update = agent.num_steps, agent.num_updates
         obs, reward, terminated, truncated, info = env.step(agent.act(obs, info))
         agent.observe(obs, reward, terminated, truncated, info)
         agent.update()
     total = time.process_time() - start
-    print(f"{bench.task} {bench.method}: {(agent.num_steps - first) / total:,.0f} steps/s")
+    rates = [(agent.num_steps - first) / total, (agent.num_updates - first_update) / total]
+    print(f"{bench.task} {bench.method}: {rates[0]:,.0f} steps/s, {rates[1]:,.0f} updates/s")
     for name, seconds in sorted(watch.seconds.items(), key=lambda item: -item[1]):
         print(f"{name:20}{seconds / total:6.1%}{seconds / bench.steps * 1e3:8.2f} ms")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

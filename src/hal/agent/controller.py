@@ -130,9 +130,7 @@ class Controller:
         Its maximum over the next actions is the target network's, or with double Q what that says
         of the action that the present network takes for the best.
         """
-        needed = [
-            np.nonzero(_bootstraps(windows, lesson, self.settings.td_lambda)) for lesson in lessons
-        ]
+        needed = [np.nonzero(_bootstraps(windows, lesson, self.settings)) for lesson in lessons]
         row, step = (np.concatenate(part) for part in zip(*needed, strict=True))
         goal = np.concatenate([one.goal[at] for one, at in zip(lessons, needed, strict=True)])
         ahead = self._values(self.target.network, windows, row, step + 1, goal)
@@ -163,14 +161,27 @@ class Controller:
         step: np.ndarray,
         goal: np.ndarray,
     ) -> Tensor:
+        """Return values (places, actions); an observation of several goals is looked at once."""
+        if not row.size:  # all windows' first options end for good
+            return torch.zeros(0, self.num_actions, device=self.device)
+        goals = [goal]
+        if self.encoder.shares_torso:
+            length = windows.action.shape[1] + 1
+            places, owners = np.unique(row * length + step, return_inverse=True)
+            row, step = np.divmod(places, length)
+            goals.append(owners)
         features = self.encoder(pick(windows.obs, row, step), self.device)
-        values: Tensor = network(features, torch.from_numpy(goal).to(self.device))
+        values: Tensor = network(features, *(torch.from_numpy(g).to(self.device) for g in goals))
         return values
 
 
-def _bootstraps(windows: Windows, lesson: Lesson, td_lambda: float) -> np.ndarray:
-    """Tell where a return needs the value of the next state."""
+def _bootstraps(windows: Windows, lesson: Lesson, settings: ControllerSettings) -> np.ndarray:
+    """Tell where the return of a trained step needs the value of the next state."""
     is_last = np.arange(lesson.goal.shape[1]) == lesson.goal.shape[1] - 1
-    needs = (windows.end == CUT) | ((windows.end == CONTINUES) & (is_last | (td_lambda < 1)))
+    continues = windows.end == CONTINUES
+    needs = (windows.end == CUT) | (continues & (is_last | (settings.td_lambda < 1)))
+    # What is after the last trained step counts for it until its option ends.
+    last = settings.trained_steps - 1
+    needs[:, last + 1 :] &= np.logical_and.accumulate(continues[:, last:-1], axis=1)
     is_there: np.ndarray = lesson.where & needs
     return is_there

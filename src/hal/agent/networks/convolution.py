@@ -1,11 +1,11 @@
-"""The paper's networks: convolutions over one-hot planes, a head per goal."""
+"""The paper's networks: convolutions over a view's codes, a head per goal."""
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F  # noqa: N812 (the field's habit)
 
 from hal.agent.networks.cells import counts_of, numbers_of
+from hal.agent.networks.codes import CodeConv
 from hal.agent.networks.encoder import Features, Layout
 from hal.agent.networks.heads import dueling
 from hal.envs.observations import Obs, Part
@@ -15,7 +15,9 @@ KERNELS = (5, 3)
 
 
 class PlaneEncoder:
-    """Turns a grid's cell codes into planes of zeros and ones, and leaves counts as they are."""
+    """Leaves a grid's cell codes, each a plane of zeros and ones, and counts as they are."""
+
+    shares_torso = True
 
     def __init__(self, parts: tuple[Part, ...], background: np.ndarray) -> None:
         self.layout = Layout(parts)
@@ -32,13 +34,11 @@ class PlaneEncoder:
 
     def __call__(self, obs: Obs, device: torch.device) -> Features:
         """Encode a batch of observations."""
-        codes = torch.from_numpy(self.layout.cells.codes(obs)).to(device).long()
-        planes = F.one_hot(codes.view(len(codes), *self.grid, -1), self.layout.cells.num_codes).sum(
-            dim=3
-        )
+        codes = self.layout.cells.codes(obs).astype(np.int64)  # (batch, cells of all channels)
+        grid = torch.from_numpy(codes.reshape(len(codes), *self.grid, -1)).to(device)
         counts = [counts_of(obs, self.layout.parts), numbers_of(obs, self.layout.parts)]
         numbers = torch.from_numpy(np.concatenate(counts, axis=1)).to(device)
-        return planes.permute(0, 3, 1, 2).float(), numbers.float()
+        return grid, numbers.float()
 
     def torso(self, hidden_size: int, count_scale: float = 1.0) -> nn.Module:
         """Return a `ConvTorso`."""
@@ -55,9 +55,10 @@ class ConvTorso(nn.Module):
     def __init__(self, encoder: PlaneEncoder, hidden_size: int, count_scale: float = 1.0) -> None:
         super().__init__()
         first, second = CHANNELS
+        num_codes = encoder.layout.cells.parts[0].num_codes
         height, breadth = (side - sum(KERNELS) + len(KERNELS) for side in encoder.grid)
         self.view = nn.Sequential(
-            nn.Conv2d(encoder.layout.cells.num_codes, first, KERNELS[0]),
+            CodeConv(num_codes, first, KERNELS[0], encoder.background),
             nn.ReLU(),
             nn.Conv2d(first, second, KERNELS[1]),
             nn.ReLU(),
@@ -75,8 +76,8 @@ class ConvTorso(nn.Module):
 
     def forward(self, features: Features) -> Tensor:
         """Return (batch, hidden_size)."""
-        planes, counts = features
-        seen = [self.view(planes)]
+        codes, counts = features
+        seen = [self.view(codes)]
         if self.counts is not None:
             seen.append(self.counts(counts) * self.count_scale)
         joined: Tensor = self.join(torch.cat(seen, dim=1))
@@ -94,7 +95,12 @@ class HeadsQ(nn.Module):
         self.num_goals = num_goals
         self.out = nn.Linear(hidden_size, num_goals * (1 + num_actions))
 
-    def forward(self, features: Features, goals: Tensor) -> Tensor:
-        """Return values (batch, actions) of one goal per observation."""
-        heads = self.out(self.torso(features)).unflatten(1, (self.num_goals, -1))
-        return dueling(heads[torch.arange(len(goals), device=goals.device), goals])
+    def forward(self, features: Features, goals: Tensor, owners: Tensor | None = None) -> Tensor:
+        """Return values (goals, actions): each goal's of its owner, one of the observations.
+
+        Without owners, there is one goal per observation.
+        """
+        if owners is None:
+            owners = torch.arange(len(goals), device=goals.device)
+        heads = self.out(self.torso(features)).view(len(features[0]) * self.num_goals, -1)
+        return dueling(heads.index_select(0, owners * self.num_goals + goals))

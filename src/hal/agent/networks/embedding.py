@@ -21,6 +21,8 @@ class BagEncoder:
     that a bias cannot say, and makes bags much smaller.
     """
 
+    shares_torso = False  # a goal weighs cells, before all else
+
     def __init__(self, parts: tuple[Part, ...], background: np.ndarray) -> None:
         self.layout = Layout(parts)
         self.background = background

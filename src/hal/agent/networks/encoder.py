@@ -20,6 +20,7 @@ class Encoder(Protocol):
 
     layout: "Layout"
     background: np.ndarray  # the code that most cells have, by channel
+    shares_torso: bool  # whether several goals' values can be read off one observation's features
 
     def __call__(self, obs: Obs, device: torch.device) -> Features:
         """Encode a batch of observations."""
@@ -28,7 +29,10 @@ class Encoder(Protocol):
         """Return a network from features to (batch, hidden_size)."""
 
     def goal_values(self, hidden_size: int, num_goals: int, num_actions: int) -> nn.Module:
-        """Return a network from features and goals (batch,) to values (batch, actions)."""
+        """Return a network from features and goals (batch,) to values (batch, actions).
+
+        One that shares its torso also takes owners: which observation each goal is asked of.
+        """
 
 
 class Layout:
