@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hal.experiments.claims import CLAIMS, DEEP, Judgement, judge
+from hal.experiments.claims import CLAIMS, DEEP, Judgement, judge, verdict_of
 from hal.experiments.results import CURVE_METRICS, Results, RunResult, finals
 from hal.experiments.suite import EXPERIMENTS
 from hal.experiments.verdicts import Comparison
@@ -32,6 +32,7 @@ TRUTH: Changes = {
     "hal-fnf": {SUCCESS: 0.5, "mask/overpruned": 0.1},
     "hr+her": HER,
     "hr": HER | {ONLINE: 0.1},
+    "hr+her, 1M steps": HER,
     "hal, 4 removed": {ONLINE: 0.6},
     "hr+her, 5 removed, twice as long": HER,
     "hr+her, p = 1/100": {SUCCESS: 0.3},
@@ -126,6 +127,7 @@ REFUTING: list[tuple[int, list[int], Changes]] = [
     (7, [1], {"hr+her, p = 1/100": {SUCCESS: 0.5}}),
     (7, [2], {"hal, p = 1/50": {SUCCESS: 0.55}}),
     (8, [0], {"hal": {COVERAGE: 0.2}}),
+    (8, [1], {"hal, 1M steps": {COVERAGE: 0.2}}),
     (9, [0], {"hal-rai": {SUCCESS: [1, 1, 1, 1, 0.845]}}),
     (9, [1], {"hal-rt": {SUCCESS: [0.95, 1, 1, 1, 1]}}),
     (9, [2, 3], {"hal-cl": {SUCCESS: 0.98}, "hal-fnf": {SUCCESS: 0.98}}),
@@ -232,10 +234,25 @@ def test_nothing_is_measured_without_results(results: dict[str, Results]) -> Non
 def test_deep_milestones_count_alike() -> None:
     results = make_results()["agnostic"]
     (claim,) = (claim for claim in CLAIMS if claim.experiment == "agnostic")
-    (test,) = claim.tests
+    test, _ = claim.tests
     assert isinstance(test, Comparison)
     shares = np.linspace(0, 1, len(DEEP))
     final = {f"{COVERAGE}{name}": share for name, share in zip(DEEP, shares, strict=True)}
     results = [replace(run, final=run.final | final | {"coverage/log": 1.0}) for run in results]
     assert test.measure.values(results, "diamond", "hal") == pytest.approx([0.5] * NUM_SEEDS)
     assert finals(results, "diamond", "hal", "coverage/coal") == pytest.approx([0.4] * NUM_SEEDS)
+
+
+def test_some_claims_are_judged_again_by_the_papers_algorithm() -> None:
+    results, good, poor = make_results(), {ONLINE: 0.97}, {ONLINE: 0.2}
+    changes = {"hal": good, "hal-rai": good, "hal-fnf": good, "hal-cl": poor}
+    results["faithful"] = make_results(changes)["faithful"]
+    again = {one.claim.number: one for one in judge(results) if one.again}
+    assert set(again) == {3, 4, 9}
+    assert {number: verdict_of(one.again) for number, one in again.items()} == {
+        3: "refuted",
+        4: "confirmed",
+        9: "refuted",
+    }
+    assert {one.verdict for one in again.values()} == {"confirmed"}
+    assert {verdict_of(one.again) for one in judge({}) if one.again} == {"not measured"}

@@ -23,7 +23,7 @@ from hal.config.settings import with_values
         ({"milestones": ("log", "treasure")}, "unknown milestone 'log'"),
         ({"disappear_rate": 0.1}, "disappear_rate 0.1; legal: 0 to 0 in treasure"),
         ({"torso": "lstm"}, "unknown networks.torso 'lstm'; legal: embedding, convolution"),
-        ({"preset": "slow"}, "unknown preset 'slow'; legal: fast, paper"),
+        ({"preset": "slow"}, "unknown preset 'slow'; legal: fast, faithful, paper"),
         ({"weight_decay": -1.0}, "networks.weight_decay -1.0; legal: from 0"),
         ({"fnf_perc": 1.0}, "affordances.filter_percentile 1.0; legal: between 0 and 1"),
         ({"num_lanes": 1_001}, "environment.num_envs 1001; legal: up to 1000"),

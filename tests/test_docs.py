@@ -11,6 +11,9 @@ import pytest
 import hal
 from hal.config.presets import PAPER
 from hal.config.settings import GROUPS, Config, values_of
+from hal.experiments.claims import judge
+from hal.experiments.results import read_results
+from hal.experiments.suite import EXPERIMENTS
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -46,6 +49,13 @@ def test_every_departure_from_the_paper_is_explained() -> None:
     for name, value in PAPER.items():
         if default[name] != value:
             assert f"`{name}`" in table, name
+
+
+def test_readme_has_the_verdicts_of_the_results() -> None:
+    results = {name: read_results(ROOT / "results" / name) for name in EXPERIMENTS}
+    judged = [(str(one.claim.number), one.verdict) for one in judge(results)]
+    told = re.findall(r"^\| (\d+) \|.*\| ([a-z ]+) \|$", (ROOT / "README.md").read_text(), re.M)
+    assert told == judged
 
 
 @pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/method.md"])

@@ -147,12 +147,10 @@ def test_the_papers_networks() -> None:
     assert DuelingValues(ENCODER, 512, 7).out.out_features == 1 + 7
 
 
-def test_planes_are_one_hot_and_counts_are_counts() -> None:
+def test_cells_are_codes_and_counts_are_counts() -> None:
     image = np.arange(121).reshape(1, 11, 11).astype(np.uint8) % 5
-    planes, counts = ENCODER({"image": image, "inventory": np.array([[0, 9, 2]])}, CPU)
-    assert planes.shape == (1, 5, 11, 11)
-    np.testing.assert_array_equal(planes.argmax(dim=1).numpy(), image)
-    assert planes.sum() == 121
+    codes, counts = ENCODER({"image": image, "inventory": np.array([[0, 9, 2]])}, CPU)
+    np.testing.assert_array_equal(codes[..., 0].numpy(), image)
     assert counts.tolist() == [[0.0, 9.0, 2.0]]
 
 
@@ -165,6 +163,17 @@ def test_each_goal_has_its_own_dueling_head() -> None:
     values = network(features, torch.tensor([0, 2]))
     # Head g has value 5g and advantages 5g + 1 to 5g + 4, whose mean is 5g + 2.5.
     assert values.tolist() == [[-1.5, -0.5, 0.5, 1.5], [8.5, 9.5, 10.5, 11.5]]
+
+
+def test_goals_of_one_observation_are_read_off_it_together() -> None:
+    network = HeadsQ(ENCODER, 16, num_goals=3, num_actions=4)
+    rng = np.random.default_rng(0)
+    image, inventory = rng.integers(5, size=(2, 11, 11)), rng.integers(9, size=(2, 3))
+    owners, goals = np.array([1, 0, 1]), torch.tensor([0, 2, 2])
+    features = ENCODER({"image": image, "inventory": inventory}, CPU)
+    repeated = ENCODER({"image": image[owners], "inventory": inventory[owners]}, CPU)
+    together = network(features, goals, torch.from_numpy(owners))
+    torch.testing.assert_close(together, network(repeated, goals))
 
 
 # --- prioritised replay ---------------------------------------------------------------------
@@ -275,8 +284,10 @@ class Counts(torch.nn.Module):
         super().__init__()
         self.offsets = torch.tensor([first, second])
 
-    def forward(self, features: tuple[torch.Tensor, ...], goals: torch.Tensor) -> torch.Tensor:
-        return features[1][:, :1] + self.offsets
+    def forward(
+        self, features: tuple[torch.Tensor, ...], goals: torch.Tensor, owners: torch.Tensor
+    ) -> torch.Tensor:
+        return features[1][owners, :1] + self.offsets
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_a_page_is_well_made(folder: Path) -> None:
     )
     assert len(page.all("title")) == len(page.all("h1")) == len(page.all("main")) == 1
     names = [section["id"] for section in page.all("section")]
-    assert names == ["claims", "learning", "milestones", "missing"]
+    assert names == ["summary", "claims", "learning", "milestones", "missing"]
     assert [link["href"] for link in page.all("a")] == [f"#{name}" for name in names]
 
 
@@ -259,5 +259,5 @@ def test_wide_tables_scroll_in_their_own_box(browser: Chrome, folder: Path) -> N
     boxes = browser.execute_script(
         "return [...document.querySelectorAll('.scroll')].map(b => [b.clientWidth, b.scrollWidth])"
     )
-    assert len(boxes) == 3
+    assert len(boxes) == 4
     assert all(shown <= 360 < whole for shown, whole in boxes)

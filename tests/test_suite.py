@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from hal.config.presets import make_config
-from hal.config.settings import grid_settings, with_values
+from hal.config.presets import DEPARTURES, make_config
+from hal.config.settings import grid_settings, values_of, with_values
 from hal.config.versions import ADDED, FORMAT
 from hal.experiments.costs import Costs, time_left
 from hal.experiments.results import (
@@ -31,10 +31,11 @@ from hal.experiments.suite import EXPERIMENTS, digest, milestones_left, specs_of
 @pytest.mark.parametrize("preset", ["fast", "paper"])
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_every_run_has_a_config(experiment: str, preset: str) -> None:
-    specs = specs_of(experiment, 5, preset)
-    assert len(specs) == 5 * len(EXPERIMENTS[experiment].variants)
-    assert {spec.config.preset for spec in specs} == {preset}
-    assert {spec.config.seed for spec in specs} == set(range(5))
+    specs, num_seeds = specs_of(experiment, 5, preset), EXPERIMENTS[experiment].num_seeds
+    assert len(specs) == num_seeds * len(EXPERIMENTS[experiment].variants)
+    assert all(spec.config.preset == (spec.variant.preset or preset) for spec in specs)
+    assert {spec.config.seed for spec in specs} == set(range(num_seeds))
+    assert len(specs_of(experiment, 1, preset)) == len(EXPERIMENTS[experiment].variants)
     titles = [spec.title for spec in specs]
     assert len(set(titles)) == len(titles)
 
@@ -45,7 +46,25 @@ def test_a_config_is_one_run_wherever_it_is_asked_for() -> None:
     )
     assert learning["iron hal, seed 3"] == milestones["iron hal, seed 3"]
     folders = {spec.folder for name in EXPERIMENTS for spec in specs_of(name)}
-    assert len(folders) == 230
+    alike = {"hal, fast, as in learning": 3, "hal, faithful, as in faithful": 3}  # on iron
+    assert len(folders) == 240 + 144 + 35 + 4 - sum(alike.values())
+
+
+def test_each_departure_is_put_back_once_and_all_of_them_are_faithful() -> None:
+    specs = {spec.variant.name: spec.config for spec in specs_of("departures", 1)}
+    fast, faithful = (values_of(specs[f"hal, {name}"]) for name in ("fast", "faithful"))
+    paper = values_of(make_config("iron", "hal", "paper"))
+    changed: list[str] = []
+    for name in DEPARTURES:
+        values = values_of(specs[f"hal, {name}"])
+        own = {path for path in values if values[path] != fast[path]}
+        assert own == set(DEPARTURES[name]), "and nothing else"
+        assert all(values[path] == faithful[path] for path in own)
+        changed += own
+    assert len(changed) == len(set(changed))
+    assert {path for path in fast if fast[path] != faithful[path]} == {"preset", *changed}
+    other = {path for path in changed if faithful[path] != paper[path]}
+    assert other == {"replay.batch_windows", "networks.target_every"}, "as many updates, as large"
 
 
 def test_any_field_makes_another_run() -> None:
@@ -208,7 +227,7 @@ def test_failed_runs_are_tried_once_more_and_told(
 
 
 def test_costs_learn_from_runs(tmp_path: Path) -> None:
-    first, second = specs_of("agnostic", 2)[::2]
+    first, second = specs_of("agnostic", 2)[::4]
     assert first.config.method == second.config.method == "hal"
     costs = Costs(tmp_path)
     guess = costs.seconds(second)

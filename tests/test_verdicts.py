@@ -54,7 +54,7 @@ def test_the_numbers_are_told() -> None:
     )
     assert "; oracle - 2 hal + hr+her = -0.300 (" in nearer.measured
     best = judged(6, make_results()).parts[2]
-    assert best.what == "some seed reaches 95% with hal, 5 removed, twice as long"
+    assert best.what == "some set reaches 95% with hal, 5 removed, twice as long"
     assert "best 0.984, 5 of 5 seeds reach 95%, 0 stay below 85%; 200 episodes" in best.measured
     (impact, _) = judged(4, make_results()).parts
     assert "; hal = 0.600 (0.596 to 0.604)" in impact.measured

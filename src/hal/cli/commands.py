@@ -124,7 +124,7 @@ def reproduce(
     experiment: Positional[str],
     *,
     seeds: int = 5,
-    preset: Literal["fast", "paper"] = "fast",
+    preset: Literal["fast", "faithful", "paper"] = "fast",
     out: Path = Path("reproduced"),
     jobs: int | None = None,
     ray: str | None = None,
@@ -138,7 +138,8 @@ def reproduce(
 
     Args:
         experiment: learning, milestones, stochastic, agnostic, components, hyperparameters, sigma,
-            or all; or report, to draw figures and report anew from the tables in the folder.
+            departures, faithful, paper, or all; or report, to draw figures and report anew from
+            the tables in the folder.
         seeds: Runs of each variant.
         preset: Scale of the runs.
         out: The folder of runs and results.

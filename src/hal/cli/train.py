@@ -74,7 +74,8 @@ def train_from(
             task: What to learn, see `hal tasks`.
             env: Instead of a task, an environment: module:function, or a name of `hal tasks`.
             method: What it learns by, see `hal methods`.
-            preset: Scale: fast (learns soonest on a core) or paper (the paper's settings).
+            preset: Scale: fast (learns soonest on a core), faithful (the same networks, lanes and
+                batches, the paper's algorithm) or paper (the paper's settings).
             seed: Of everything random.
             steps: Environment steps of training, over all lanes.
             config: A TOML file with some of these settings; the command line wins.

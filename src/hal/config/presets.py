@@ -1,4 +1,4 @@
-"""Presets of a config: the methods, and two scales, `fast` (the defaults) and `paper`."""
+"""Presets of a config: the methods, and the scales `fast` (the defaults), `faithful`, `paper`."""
 
 from typing import Any, NamedTuple
 
@@ -107,6 +107,40 @@ PAPER: dict[str, Any] = {
     "affordances.filter_percentile": 0.9,
     "affordances.filter_every": 600,
 }
+# How `fast` departs from the paper's algorithm: what belongs together, by path. All else that it
+# differs in is compute: networks, lanes, batches, and how often what is trained.
+DEPARTURES: dict[str, tuple[str, ...]] = {
+    "10-step returns": (
+        "replay.window",
+        "replay.batch_windows",
+        "controller.trained_steps",
+        "controller.td_lambda",
+    ),
+    "priorities": ("replay.prioritised",),
+    "double Q": ("controller.double_q",),
+    "target copied": ("networks.target_rate", "networks.target_every"),
+    "optimiser": ("networks.adam_eps", "networks.weight_decay", "networks.final_rate_share"),
+    "discount 0.99": ("controller.discount", "meta.discount"),
+    "step penalty": ("controller.step_penalty",),
+    "options of 50 steps": ("options.max_steps",),
+    "failed chosen again": ("options.avoid_failed",),
+    "newest network judged": ("controller.average_actions",),
+    "unachieved not pruned": ("affordances.prune_unachieved",),
+    "uniform within the mask": ("options.rarity",),
+    "greedy by steps": ("exploration.anneal_share",),
+    "meta from the start": ("meta.waits",),
+    "meta without hindsight": ("meta.hindsight",),
+    "no lower bound": ("meta.use_lower_bound",),
+    "penalties and truncation": ("meta.ignore_penalties", "meta.bootstrap_truncation"),
+    "target over all": ("meta.mask_target",),
+    "random negatives": ("affordances.num_negatives", "affordances.same_lane_share"),
+    "counts unscaled": ("affordances.count_scale",),
+    "failures in full": ("affordances.weigh_failures",),
+    "filter at 90%": ("affordances.filter_percentile",),
+}
+# Of the paper's values those that go with its lanes and batches, for ours: 250 updates between
+# copies, and windows for as many trained steps as 20 windows of 16 have.
+ON_OUR_LANES = {"networks.target_every": 250 * 512, "replay.batch_windows": 320}
 PAPER_STEPS = {"crafting": 6_000_000, "treasure": 4_000_000}  # 1.5M and 1M updates
 # Environments that this package did not write take thousands of steps a second, not millions: the
 # agent has the time to learn more from each.
@@ -154,6 +188,11 @@ WITHOUT_TASK = "--is-agnostic, or --no-meta-waits --meta-anneal-successes 0 to l
 STOCHASTIC_SIGMA = 2.0  # the paper's, where items disappear
 
 
+def put_back(departure: str) -> dict[str, Any]:
+    """Return the paper's values of what `fast` departs in, by path, on our lanes."""
+    return {path: (PAPER | ON_OUR_LANES)[path] for path in DEPARTURES[departure]}
+
+
 def make_config(task: str, method: str = "hal", preset: str = "fast", **overrides: Any) -> Config:
     """Return the config of a method at a scale, with some fields overridden.
 
@@ -173,11 +212,17 @@ def make_config(task: str, method: str = "hal", preset: str = "fast", **override
 
 def _own(task: str, preset: str) -> dict[str, Any]:
     game = GAMES[game_of_task(task)]
-    scale = PAPER | {"steps": PAPER_STEPS[game.name]} if preset == "paper" else {}
-    return {"environment.horizon": game.max_steps, **scale}
+    steps = {"steps": PAPER_STEPS[game.name]} if preset == "paper" else {}
+    return {"environment.horizon": game.max_steps, **_scale(preset), **steps}
 
 
 def _external(task: str, preset: str) -> dict[str, Any]:
     adapter = task.partition("/")[0]
-    scale = PAPER if preset == "paper" else {}
-    return EXTERNAL | ADAPTED.get(adapter, {}) | ADAPTED.get(task, {}) | scale
+    own = EXTERNAL | ADAPTED.get(adapter, {}) | ADAPTED.get(task, {})
+    return own | _scale(preset)
+
+
+def _scale(preset: str) -> dict[str, Any]:
+    if preset == "faithful":
+        return {path: value for name in DEPARTURES for path, value in put_back(name).items()}
+    return PAPER if preset == "paper" else {}

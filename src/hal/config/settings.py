@@ -28,7 +28,8 @@ MOST_ENVS = 1_000  # a run's lanes have seeds of their own; those of evaluation 
 MOST_SEEDS = 1_000_000
 EVALUATION_SEED = MOST_SEEDS * MOST_ENVS  # above all seeds of training
 
-Preset = Annotated[str, Choice(("fast", "paper"))]
+PRESETS = ("fast", "faithful", "paper")
+Preset = Annotated[str, Choice(PRESETS)]
 Device = Annotated[str, Choice(("cpu", "cuda", "auto"))]
 Reward = Annotated[str, Choice(REWARDS)]
 Rarity = Annotated[str, Choice(("inverse", "difference", "none"))]
@@ -179,7 +180,9 @@ class Config:
 
     task: str = DEFAULT_TASK  # the final milestone, see `hal tasks`; or an environment's name
     method: str = "hal"  # what it learns by, see `hal methods`
-    preset: Preset = "fast"  # scale: fast (learns soonest on a core) or paper (its settings)
+    # scale: fast (learns soonest on a core), faithful (the same networks, lanes and batches, the
+    # paper's algorithm) or paper (its settings)
+    preset: Preset = "fast"
     seed: CountOrNone = 0  # of everything random
     steps: Count = 3_000_000  # environment steps of training, over all lanes
     device: Device = "cpu"  # cpu, cuda or auto

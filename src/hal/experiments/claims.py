@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from hal.experiments.results import Results, averages, finals
+from hal.experiments.results import Results, averages, finals, lasts
 from hal.experiments.suite import EXPERIMENTS, SIGMAS, SWEEPS
 from hal.experiments.verdicts import (
     CONFIRMED,
@@ -30,6 +30,7 @@ ONLINE = Measure("mean online success over training", averages, ("episode/succes
 SUBPOLICY = Measure("mean online subpolicy success over training", averages, ("subpolicy/success",))
 IMPACT = Measure("mean share of changed choices over training", averages, ("mask/impact",))
 OVERPRUNED = Measure("mean overpruned share over training", averages, ("mask/overpruned",))
+END = Measure("online success at the end of training", lasts, ("episode/success",))
 DEPTH = Measure("final coverage of deep milestones", finals, tuple(f"coverage/{m}" for m in DEEP))
 
 
@@ -41,6 +42,7 @@ class Claim:
     experiment: str
     says: str
     tests: tuple[Comparison | Convergence, ...]
+    again: tuple[Comparison | Convergence, ...] = ()  # once more, by the paper's algorithm
 
 
 @dataclass(frozen=True)
@@ -49,23 +51,31 @@ class Judgement:
 
     claim: Claim
     parts: tuple[Part, ...]
+    again: tuple[Part, ...] = ()  # the same tests, by the paper's algorithm
 
     @property
     def verdict(self) -> str:
-        """The verdict that one part is enough for, or else confirmed."""
-        verdicts = {part.verdict for part in self.parts}
-        decisive = (NOT_MEASURED, REFUTED, NOT_CONFIRMED)
-        return next((verdict for verdict in decisive if verdict in verdicts), CONFIRMED)
+        """The verdict on the claim."""
+        return verdict_of(self.parts)
+
+
+def verdict_of(parts: Sequence[Part]) -> str:
+    """Return the verdict that one part is enough for, or else confirmed."""
+    verdicts = {part.verdict for part in parts}
+    decisive = (NOT_MEASURED, REFUTED, NOT_CONFIRMED)
+    return next((verdict for verdict in decisive if verdict in verdicts), CONFIRMED)
 
 
 def judge(results: Mapping[str, Results]) -> list[Judgement]:
     """Return what became of every claim, given the results of some experiments, by name."""
-    judgements = []
-    for claim in CLAIMS:
-        measured = results.get(claim.experiment, [])
-        parts = tuple(judge_part(test, measured) for test in claim.tests)
-        judgements.append(Judgement(claim, parts))
-    return judgements
+
+    def parts(tests: Sequence[Comparison | Convergence], experiment: str) -> tuple[Part, ...]:
+        return tuple(judge_part(test, results.get(experiment, [])) for test in tests)
+
+    return [
+        Judgement(claim, parts(claim.tests, claim.experiment), parts(claim.again, AGAIN))
+        for claim in CLAIMS
+    ]
 
 
 def _minus(variant: str, other: str) -> dict[str, float]:
@@ -104,6 +114,24 @@ def _sigma_tests() -> tuple[Comparison, ...]:
     )
 
 
+def _filter_tests(measure: Measure) -> tuple[Comparison | Convergence, ...]:
+    return (
+        *_on_both("HAL overprunes more unfiltered", OVERPRUNED, _minus("hal-fnf", "hal")),
+        Comparison("HAL ends better filtered", "treasure", measure, _minus("hal", "hal-fnf")),
+        Convergence("not every", "treasure", ("hal-fnf",), measure=measure),
+    )
+
+
+def _component_tests(measure: Measure) -> tuple[Convergence, ...]:
+    others = ("hal-rt", "hal-cl", "hal-fnf")
+    return (
+        Convergence("every", "treasure", ("hal", "hal-rai"), measure=measure),
+        *(Convergence("not every", "treasure", (one,), measure=measure) for one in others),
+    )
+
+
+AGAIN = "faithful"  # the experiment that judges some claims once more
+IMPACT_TESTS = _on_both("HAL's mask changes 50% to 70%", IMPACT, {"hal": 1}, ABOUT_60_PERCENT)
 LONGER = "5 removed, twice as long"
 CLAIMS = (
     Claim(
@@ -130,17 +158,15 @@ CLAIMS = (
         3,
         "learning",
         "Without its filter HAL prunes more of what is afforded, and may fail to learn treasure.",
-        (
-            *_on_both("HAL overprunes more unfiltered", OVERPRUNED, _minus("hal-fnf", "hal")),
-            Comparison("HAL ends better filtered", "treasure", FINAL, _minus("hal", "hal-fnf")),
-            Convergence("not every", "treasure", ("hal-fnf",)),
-        ),
+        _filter_tests(FINAL),
+        _filter_tests(END),  # the paper's own measure; greedily its algorithm goes in circles
     ),
     Claim(
         4,
         "learning",
         "The mask changes about 60% of the greedy choices.",
-        _on_both("HAL's mask changes 50% to 70%", IMPACT, {"hal": 1}, ABOUT_60_PERCENT),
+        IMPACT_TESTS,
+        IMPACT_TESTS,
     ),
     Claim(
         5,
@@ -172,8 +198,8 @@ CLAIMS = (
                 ONLINE,
                 _minus("hal, 4 removed", "hr+her"),
             ),
-            Convergence("some", "iron", (f"hal, {LONGER}",)),
-            Convergence("no", "iron", (f"hr+her, {LONGER}",)),
+            Convergence("some", "iron", (f"hal, {LONGER}",), "set"),
+            Convergence("no", "iron", (f"hr+her, {LONGER}",), "set"),
         ),
     ),
     Claim(
@@ -209,19 +235,22 @@ CLAIMS = (
         8,
         "agnostic",
         "Trained without a task, HAL completes the milestones deep in the hierarchy more often.",
-        (Comparison("HAL covers more than HR+H", "diamond", DEPTH, _minus("hal", "hr+her")),),
+        tuple(
+            Comparison(
+                f"HAL covers more than HR+H{after}",
+                "diamond",
+                DEPTH,
+                _minus(f"hal{after}", f"hr+her{after}"),
+            )
+            for after in ("", ", 1M steps")
+        ),
     ),
     Claim(
         9,
         "components",
         "HAL always converges, also with a classifier of raw states, but not without other parts.",
-        (
-            Convergence("every", "treasure", ("hal", "hal-rai")),
-            *(
-                Convergence("not every", "treasure", (variant,))
-                for variant in ("hal-rt", "hal-cl", "hal-fnf")
-            ),
-        ),
+        _component_tests(FINAL),
+        _component_tests(END),
     ),
     Claim(
         10,

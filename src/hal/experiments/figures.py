@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from hal.envs.grid.settings import GridSettings
-from hal.experiments import plot
+from hal.experiments import departures, plot
 from hal.experiments.curves import COLOURS, LENGTH, mean_curve
 from hal.experiments.panels import (
     FILTER,
@@ -19,6 +19,7 @@ from hal.experiments.panels import (
     SUCCESS,
     Handles,
     add_legend,
+    draw_effects,
     draw_panel,
     draw_sweep,
     label_ticks,
@@ -151,6 +152,20 @@ def draw_sigma(results: Results) -> Figure:
     return figure
 
 
+def draw_departures(results: Results) -> Figure:
+    """Draw what each departure from the paper changes, on each task."""
+    tasks = EXPERIMENTS[departures.NAME].tasks
+    found = [departures.effects(results, task) for task in tasks]
+    height = 0.16 * max(len(effects) for effects in found) + 0.6
+    figure, panels = make_figure(departures.NAME, 1, len(tasks), panel_height=height)
+    handles = Handles()
+    for axes, task, effects in zip(panels, tasks, found, strict=True):
+        handles |= draw_effects(axes, effects)
+        axes.set_title(task)
+    add_legend(figure, handles, over_seeds(results))
+    return figure
+
+
 _learning = partial(draw_grid, experiment="learning")
 _components = partial(draw_grid, experiment="components")
 FIGURES: dict[str, tuple[str, Callable[[Results], Figure]]] = {
@@ -164,4 +179,10 @@ FIGURES: dict[str, tuple[str, Callable[[Results], Figure]]] = {
     "components": ("components", partial(_components, metrics=(SUCCESS, "mask/accuracy"))),
     "hyperparameters": ("hyperparameters", draw_hyperparameters),
     "sigma": ("sigma", draw_sigma),
+    "departures": ("departures", draw_departures),
+    "faithful": (
+        "faithful",
+        partial(draw_grid, experiment="faithful", metrics=(SUCCESS, "mask/accuracy")),
+    ),
+    "paper": ("paper", partial(draw_grid, experiment="paper", metrics=(SUCCESS, "mask/accuracy"))),
 }  # by the file's name: whose it is, and how it is drawn

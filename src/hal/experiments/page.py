@@ -1,5 +1,7 @@
 """The report's frame: a page that needs nothing else, in light and dark, wide and narrow."""
 
+from collections.abc import Iterable, Sequence
+from html import escape
 from string import Template
 
 STYLE = """
@@ -73,3 +75,15 @@ $sections
 </body>
 </html>
 """)
+
+
+def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in a box of its own that scrolls, as a phone is narrow."""
+    columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
+    body = "\n".join(f"<tr>{row}</tr>" for row in cells)
+    return (
+        f'<div class="scroll" role="region" aria-label="{escape(title)}" tabindex="0">\n'
+        f"<table><caption>{escape(title)}</caption><thead><tr>{columns}</tr></thead>\n"
+        f"<tbody>{body}</tbody></table></div>"
+    )

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from hal.experiments import plot
 from hal.experiments.curves import COLOURS, DASHES, LENGTH, MARGIN, Lines, mean_curve
+from hal.experiments.departures import Effect
 from hal.experiments.results import Results, finals, select
 from hal.experiments.stats import mean_interval
 from hal.experiments.suite import EXPERIMENTS, Variant
@@ -57,10 +58,14 @@ class Series:
 
 
 def make_figure(
-    experiment: str, num_rows: int, num_columns: int, legend_rows: int = 1
+    experiment: str,
+    num_rows: int,
+    num_columns: int,
+    legend_rows: int = 1,
+    panel_height: float = PANEL_HEIGHT,
 ) -> tuple[Figure, list[Axes]]:
     """Return a figure of a page's width, titled if it has one task, and its panels row by row."""
-    height = min(num_rows * PANEL_HEIGHT, PAGE_HEIGHT) + LEGEND_HEIGHT + 0.12 * legend_rows
+    height = min(num_rows * panel_height, PAGE_HEIGHT) + LEGEND_HEIGHT + 0.12 * legend_rows
     figure = Figure(figsize=(PAGE_WIDTH, height), layout="constrained")
     tasks = EXPERIMENTS[experiment].tasks
     figure.suptitle(tasks[0] if len(tasks) == 1 else "")
@@ -103,6 +108,29 @@ def draw_panel(axes: Axes, metric: str, series: Sequence[Series]) -> Handles:
     if not handles:
         axes.set_xticks([])
         axes.text(0.5, 0.5, "no data yet", transform=axes.transAxes, ha="center", color="grey")
+    return handles
+
+
+def draw_effects(axes: Axes, effects: Sequence[Effect]) -> Handles:
+    """Draw what each departure changes in online success, those that matter in colour."""
+    handles = Handles()
+    for place, effect in enumerate(effects):
+        interval = effect.online
+        colour, label = "grey", "makes no difference"
+        if effect.matters:
+            name = "hr" if effect.is_worse else "hal"
+            colour, label = COLOURS[name], "worse" if effect.is_worse else "better"
+        mean = interval.estimate
+        style: dict[str, Any] = {"color": colour, "markersize": 3, "capsize": 2}
+        arms = [[mean - interval.low], [interval.high - mean]]
+        known = np.isfinite(interval.low)
+        handles[label] = axes.errorbar(mean, place, xerr=arms if known else None, fmt="o", **style)
+    axes.axvline(0, color="grey", linewidth=0.8)
+    axes.set_yticks(range(len(effects)), [effect.name for effect in effects])
+    axes.set_ylim(max(len(effects), 1) - 0.5, -0.5)
+    most = max((abs(effect.online.estimate) for effect in effects), default=0.0)
+    axes.set_xlim(-most - 0.1, most + 0.1)  # the interval of few seeds may reach far beyond
+    axes.set_xlabel("online success less fast's")
     return handles
 
 

@@ -1,7 +1,6 @@
 """The report of all experiments: tables and figures -> one page of HTML that needs nothing else."""
 
 from base64 import b64encode
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.metadata import version
@@ -14,9 +13,10 @@ import numpy as np
 from PIL import Image
 
 from hal import __version__
-from hal.experiments.claims import Judgement, judge
+from hal.experiments import departures
+from hal.experiments.claims import judge
 from hal.experiments.figures import FIGURES
-from hal.experiments.page import PAGE, STYLE
+from hal.experiments.page import PAGE, STYLE, table
 from hal.experiments.panels import measured
 from hal.experiments.results import Results, averages, finals, is_current, read_results, select
 from hal.experiments.stats import (
@@ -26,7 +26,8 @@ from hal.experiments.stats import (
     mean_interval,
     probability_of_improvement,
 )
-from hal.experiments.suite import EXPERIMENTS, Variant
+from hal.experiments.suite import EXPERIMENTS, Variant, milestones_removed
+from hal.experiments.summary import claims_section, effects_tables, summary_section
 from hal.files import write_text
 
 REPORT, COMMAND, FAILURES = "report.html", "command.txt", "failures.txt"
@@ -41,6 +42,9 @@ CAPTIONS = {
     "components": "Online success and mask accuracy without each component.",
     "hyperparameters": "Final greedy success at several values of three settings.",
     "sigma": "Success at several sigmas where items disappear: online, and greedy at the end.",
+    "departures": "Online success over training with one thing as in the paper, less HAL's.",
+    "faithful": "The paper's algorithm on our networks, lanes and batches.",
+    "paper": "The paper's own settings.",
 }
 SHOWN = 0.4  # pixels of the page for each of a figure
 
@@ -49,10 +53,12 @@ def write_report(folder: Path) -> Path:
     """Write what the experiments whose tables lie in a folder have measured; return the file."""
     results = {name: read_results(folder / name) for name in EXPERIMENTS}
     done = [name for name in results if results[name] or (folder / name / FAILURES).is_file()]
-    sections = {"claims": claims_section(judge(results))}
+    judgements = judge(results)
+    sections = {"summary": summary_section(judgements, results)}
+    sections |= {"claims": claims_section(judgements)}
     sections |= {name: experiment_section(name, results[name], folder / name) for name in done}
     sections |= {"missing": missing_section([name for name in results if name not in done])}
-    titles = {"claims": "Claims", "missing": "Not measured"}
+    titles = {"summary": "Summary", "claims": "Claims", "missing": "Not measured"}
     titles |= {name: experiment.title for name, experiment in EXPERIMENTS.items()}
     packages = {name: version(name) for name in ("torch", "numpy")}
     used = {"hal": __version__, "Python": python_version()} | packages
@@ -69,38 +75,6 @@ def write_report(folder: Path) -> Path:
     return folder / REPORT
 
 
-def claims_section(judgements: Sequence[Judgement]) -> str:
-    """Return the paper's claims and what became of them."""
-    counts = Counter(judgement.verdict for judgement in judgements)
-    told = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("", "Paper", "Measured", "Verdict"))
-    rows = "\n".join(map(claim_row, judgements))
-    return (
-        f"<p>Of {len(judgements)} claims: {told}.</p>\n"
-        f'<table class="claims"><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table>'
-    )
-
-
-def claim_row(judgement: Judgement) -> str:
-    """Return a claim, each of its parts and the verdict."""
-    claim = judgement.claim
-    parts = "".join(
-        f"<li>{escape(part.what)}: {verdict_text(part.verdict)}"
-        f' <span class="quiet">{escape(part.measured)}</span></li>'
-        for part in judgement.parts
-    )
-    verdict = f"<strong>{verdict_text(judgement.verdict)}</strong>"
-    return (
-        f'<tr><th scope="row">{claim.number}</th><td>{escape(claim.says)}</td>'
-        f'<td class="measured"><ul>{parts}</ul></td><td>{verdict}</td></tr>'
-    )
-
-
-def verdict_text(verdict: str) -> str:
-    """Return a verdict in its colour."""
-    return f'<span class="verdict {verdict.replace(" ", "-")}">{escape(verdict)}</span>'
-
-
 def experiment_section(name: str, results: Results, folder: Path) -> str:
     """Return an experiment's figures and aggregates, and how to repeat it."""
     experiment = EXPERIMENTS[name]
@@ -112,7 +86,11 @@ def experiment_section(name: str, results: Results, folder: Path) -> str:
         *(figure_text(folder / f"{own}.png") for own in FIGURES if FIGURES[own][0] == name),
         table("Each variant over its seeds", COLUMNS, rows),
     ]
-    if len(experiment.tasks) > 1:
+    if name == departures.NAME:
+        parts.append(effects_tables(results))
+    if any(variant.num_removed for variant in variants):
+        parts.append(removed_table(results, variants))
+    if len(experiment.tasks) > 1 and "hal" in {variant.name for variant in variants}:
         title = f"Greedy success on {' and '.join(experiment.tasks)} together"
         head = ("variant", "IQM", "probability that hal does better")
         parts.append(table(title, head, across_rows(results, experiment.tasks, variants)))
@@ -173,6 +151,23 @@ def variant_row(results: Results, variant: Variant) -> list[str]:
     ]
 
 
+def removed_table(results: Results, variants: Sequence[Variant]) -> str:
+    """Return which milestones each seed removes, in their order, and what became of each set."""
+    most = max(variant.num_removed for variant in variants)
+    own = [variant for variant in variants if variant.num_removed]
+    seeds = sorted({run.seed for v in own for run in select(results, v.task, v.name)})
+    rows = []
+    for seed in seeds:
+        found = [
+            {run.seed: run.final["success"] for run in select(results, v.task, v.name)}.get(seed)
+            for v in own
+        ]
+        shown = ["-" if success is None else f"{success:.1%}" for success in found]
+        rows.append([str(seed), ", ".join(milestones_removed(own[0].task, most, seed)), *shown])
+    head = ("seed", "removed, the first few of these", *(variant.name for variant in own))
+    return table("The sets: greedy success with each", head, rows)
+
+
 def across_rows(
     results: Results, tasks: Sequence[str], variants: Sequence[Variant]
 ) -> Iterable[list[str]]:
@@ -209,18 +204,6 @@ def figure_text(path: Path) -> str:
         f'<figure><img alt="Plot. {caption}" width="{width}" height="{height}"'
         f' src="data:image/png;base64,{b64encode(data).decode()}">'
         f"<figcaption>{caption}</figcaption></figure>"
-    )
-
-
-def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in a box of its own that scrolls, as a phone is narrow."""
-    columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
-    body = "\n".join(f"<tr>{row}</tr>" for row in cells)
-    return (
-        f'<div class="scroll" role="region" aria-label="{escape(title)}" tabindex="0">\n'
-        f"<table><caption>{escape(title)}</caption><thead><tr>{columns}</tr></thead>\n"
-        f"<tbody>{body}</tbody></table></div>"
     )
 
 

@@ -41,10 +41,11 @@ def plan_of(
 def show_plan(plan: dict[str, list[RunSpec]], out: Path, num_slots: int) -> None:
     """Print the runs and what they cost."""
     costs, specs = Costs(out / RUNS), list(_unique(plan).values())
-    costs.learn(specs)
-    Console().print(costs.table(plan))
     known = _recorded(plan, out)
     missing = [spec for spec in specs if spec.folder not in known]
+    costs.learn(specs)
+    costs.calibrate(missing)
+    Console().print(costs.table(plan, known))
     num_done = len(known) + sum(is_done(out / RUNS / spec.folder) for spec in missing)
     left = costs.seconds_left(missing)
     say(

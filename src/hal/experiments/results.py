@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from hal.config.settings import PRESETS
 from hal.experiments.suite import RunSpec, Variant, digest
 from hal.files import write_text
 from hal.runs.folder import read_evaluation, read_metrics
 
 RUNS, CURVES, COSTS = "runs.csv", "curves.csv", "costs.csv"
+KEEP = 2  # of so many lines of metrics the last: fifty of a run are a curve
 KEYS = ("task", "variant", "seed")
 CURVE_METRICS = (
     "episode/success",
@@ -59,10 +61,10 @@ def collect(spec: RunSpec, folder: Path) -> RunResult:
     """Return what is kept of a run that is done."""
     evaluation = {k: v for k, v in read_evaluation(folder).items() if k not in TOLD}
     lines = read_metrics(folder)
-    kept = [{k: line[k] for k in ("steps", *CURVE_METRICS) if k in line} for line in lines]
+    kept = [{k: line[k] for k in ("steps", *CURVE_METRICS) if k in line} for line in lines[::-KEEP]]
     cost = {name: lines[-1][name] for name in ("cpu_seconds", "steps_per_second")}
     key = (spec.config.task, spec.variant.name, spec.config.seed)
-    return RunResult(*key, evaluation, kept, cost, digest(spec.config))
+    return RunResult(*key, evaluation, kept[::-1], cost, digest(spec.config))
 
 
 def recorded(specs: Iterable[RunSpec], results: Results) -> dict[str, RunResult]:
@@ -78,7 +80,7 @@ def recorded(specs: Iterable[RunSpec], results: Results) -> dict[str, RunResult]
 def is_current(run: RunResult, variant: Variant) -> bool:
     """Tell whether a run's config is what the variant has today, at one of the scales."""
     steps = int(run.final["steps"]) // variant.times
-    configs = (variant.config(run.seed, preset, steps) for preset in ("fast", "paper"))
+    configs = (variant.config(run.seed, preset, steps) for preset in PRESETS)
     return run.config in map(digest, configs)
 
 
@@ -92,6 +94,22 @@ def averages(results: Results, task: str, variant: str, metric: str) -> np.ndarr
     runs = select(results, task, variant)
     values = [[line[metric] for line in run.lines if metric in line] for run in runs]
     return np.array([np.mean(known) if known else np.nan for known in values])
+
+
+def lasts(results: Results, task: str, variant: str, metric: str) -> np.ndarray:
+    """Return each seed's mean of an online metric over the last tenth of training."""
+    tails = [run.lines[-max(len(run.lines) // 10, 1) :] for run in select(results, task, variant)]
+    values = [[line[metric] for line in lines if metric in line] for lines in tails]
+    return np.array([np.mean(known) if known else np.nan for known in values])
+
+
+def first_steps(results: Results, task: str, variant: str, metric: str, level: float) -> np.ndarray:
+    """Return when each seed first had an online metric this high, in steps; infinity if never."""
+    reached = [
+        [line["steps"] for line in run.lines if line.get(metric, -np.inf) >= level]
+        for run in select(results, task, variant)
+    ]
+    return np.array([steps[0] if steps else np.inf for steps in reached])
 
 
 def select(results: Results, task: str, variant: str) -> Results:

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from hal.checks import check_whole_number
-from hal.config.presets import make_config
+from hal.config.presets import DEPARTURES, make_config, put_back
 from hal.config.settings import Config, values_of
 from hal.config.versions import ADDED, FORMAT
 from hal.envs.grid.settings import GridSettings
 
-BUDGETS = {"treasure": 4_000_000, "iron": 5_000_000, "diamond": 5_000_000}  # steps at `fast`
+BUDGETS = {"treasure": 3_000_000, "iron": 5_000_000, "diamond": 5_000_000}  # steps at `fast`
+TWICE = {"treasure": 2_000_000, "iron": 4_000_000}  # the steps that HAL needs, twice
 RATES = {"1/100": 1 / 100, "1/50": 1 / 50, "1/30": 1 / 30}  # at which items disappear
 LEARNING = ("oracle", "hal", "hal-fnf", "hr+her", "hr", "rainbow")
 COMPONENTS = ("hal", "hal-rai", "hal-rt", "hal-cl", "hal-fnf")
@@ -36,14 +37,17 @@ class Variant:
     settings: dict[str, Any] = field(default_factory=dict)
     num_removed: int = 0  # milestones, others with every seed
     times: int = 1  # the usual budget
+    preset: str = ""  # a scale of its own, whatever the others have
+    steps: int = 0  # a budget of its own
 
     def config(self, seed: int, preset: str, steps: int | None) -> Config:
         """Return the config of one run; without steps, the task's budget at the preset."""
+        preset = self.preset or preset
         settings = {**self.settings, "seed": seed}
         if self.num_removed:
             settings["milestones"] = milestones_left(self.task, self.num_removed, seed)
-        if steps is None and preset == "fast":
-            steps = BUDGETS[self.task]
+        if steps is None and preset != "paper":
+            steps = self.steps or BUDGETS[self.task]
         if steps is not None:
             settings["steps"] = steps
         config = make_config(self.task, self.method, preset, **settings)
@@ -57,6 +61,7 @@ class Experiment:
     title: str
     figure: str  # the paper's
     variants: tuple[Variant, ...]
+    num_seeds: int = 5  # at most: what is about one method, or takes days, has fewer
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -96,12 +101,17 @@ def digest(config: Config) -> str:
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:8]
 
 
+def milestones_removed(task: str, num_removed: int, seed: int) -> tuple[str, ...]:
+    """Return random milestones of a task, never its final; more are the same ones and others."""
+    *others, _ = GridSettings(task=task).milestones or ()
+    order = np.random.default_rng(seed).permutation(len(others))
+    return tuple(others[i] for i in order[:num_removed])
+
+
 def milestones_left(task: str, num_removed: int, seed: int) -> tuple[str, ...]:
-    """Return a task's milestones without some random ones; more removed are those and others."""
-    *others, final = GridSettings(task=task).milestones or ()
-    removed = np.random.default_rng(seed).permutation(len(others))[:num_removed]
-    left = [name for i, name in enumerate(others) if i not in removed]
-    return (*left, final)
+    """Return a task's milestones without some random ones."""
+    removed = milestones_removed(task, num_removed, seed)
+    return tuple(name for name in GridSettings(task=task).milestones or () if name not in removed)
 
 
 def _on(task: str, methods: Iterable[str], suffix: str = "", **settings: Any) -> list[Variant]:
@@ -148,6 +158,32 @@ def _sigma() -> tuple[Variant, ...]:
     return (*_on("iron", ("hr+her",), ", p = 1/50", **rate), *sigmas)
 
 
+def _agnostic() -> tuple[Variant, ...]:
+    """To the plateau, and as long as the paper's."""
+    pair: tuple[str, ...] = ("hal", "hr+her")
+    settings: dict[str, Any] = {"is_agnostic": True}
+    short = [Variant("diamond", f"{m}, 1M steps", m, settings, steps=1_000_000) for m in pair]
+    return (*_on("diamond", pair, **settings), *short)
+
+
+def _departures() -> tuple[Variant, ...]:
+    scales = [
+        Variant(task, f"hal, {preset}", "hal", preset=preset, steps=steps)
+        for task, steps in TWICE.items()
+        for preset in ("fast", "faithful")
+    ]
+    single = [
+        Variant(task, f"hal, {name}", "hal", put_back(name), preset="fast", steps=steps)
+        for name in DEPARTURES
+        for task, steps in TWICE.items()
+    ]
+    return (*scales, *single)
+
+
+def _at(preset: str, task: str, methods: Iterable[str]) -> list[Variant]:
+    return [Variant(task, method, method, preset=preset) for method in methods]
+
+
 EXPERIMENTS = {
     "learning": Experiment(
         "Learning efficacy",
@@ -159,7 +195,7 @@ EXPERIMENTS = {
     "agnostic": Experiment(
         "Task-agnostic learning",
         "Figure 6",
-        tuple(_on("diamond", ("hal", "hr+her"), is_agnostic=True)),
+        _agnostic(),
     ),
     "components": Experiment(
         "Component ablations", "Appendix, components", tuple(_on("treasure", COMPONENTS))
@@ -168,6 +204,20 @@ EXPERIMENTS = {
         "Hyperparameter robustness", "Appendix, hyperparameters", _hyperparameters()
     ),
     "sigma": Experiment("Sigma under stochasticity", "Appendix, sigma", _sigma()),
+    "departures": Experiment(
+        "Departures from the paper", "Table 3 and text", _departures(), num_seeds=3
+    ),
+    "faithful": Experiment(
+        "The paper's algorithm at our scale",
+        "Figure 4 and appendix, components",
+        (*_at("faithful", "iron", ("hal", "hal-fnf")), *_at("faithful", "treasure", COMPONENTS)),
+    ),
+    "paper": Experiment(
+        "The paper's own settings",
+        "Figure 4, right",
+        tuple(_at("paper", "treasure", ("hal", "hr+her"))),
+        num_seeds=2,
+    ),
 }
 
 
@@ -181,6 +231,6 @@ def specs_of(
     check_whole_number("seeds", num_seeds, 1)
     return [
         RunSpec(experiment, variant, variant.config(seed, preset, steps))
-        for seed in range(num_seeds)
+        for seed in range(min(num_seeds, EXPERIMENTS[experiment].num_seeds))
         for variant in EXPERIMENTS[experiment].variants
     ]

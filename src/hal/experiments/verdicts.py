@@ -8,7 +8,7 @@ agent of 90% may be found on either side by 200 episodes. Few seeds or episodes 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -92,12 +92,15 @@ class Convergence:
     quantifier: Quantifier
     task: str
     variants: tuple[str, ...]
-    measure: ClassVar[Measure] = FINAL
+    unit: str = "seed"  # what each seed stands for
+    measure: Measure = FINAL
 
     @property
     def what(self) -> str:
         """The test in words."""
-        return f"{self.quantifier} seed reaches {REACHED:.0%} with {'; '.join(self.variants)}"
+        return (
+            f"{self.quantifier} {self.unit} reaches {REACHED:.0%} with {'; '.join(self.variants)}"
+        )
 
     def weigh(self, groups: Sequence[np.ndarray]) -> tuple[str, str]:
         """Return the numbers and the verdict."""
