@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import hal
 from hal.agent.hal import HierarchicalAgent
@@ -30,6 +31,12 @@ TINY: dict[str, Any] = {
 
 def trained(method: str = "hal") -> Policy:
     return hal.train(hal.make_config("stick", method, **TINY))
+
+
+def test_playing_takes_one_thread_as_training_does() -> None:
+    torch.set_num_threads(2)
+    hal.load_pretrained("treasure")
+    assert torch.get_num_threads() == 1
 
 
 @pytest.mark.parametrize("method", ["hal", "oracle", "rainbow"])

@@ -1,6 +1,7 @@
 """Agents from a config and an environment: the encoder its observations ask for, and the kind."""
 
 import numpy as np
+import torch
 from gymnasium import spaces
 
 from hal.agent.base import EnvFacts
@@ -35,6 +36,9 @@ def make_encoder(torso: str, parts: tuple[Part, ...], background: np.ndarray) ->
 
 def make_agent(config: Config, env: Lanes, background: np.ndarray) -> Agent:
     """Return a new agent for an environment in which most cells have the background's codes."""
+    # So small networks lose more by threads that wait for each other than they gain, on a busy
+    # machine a hundredfold.
+    torch.set_num_threads(1)
     parts = parts_of(env.single_observation_space)
     check_memory(config, parts, len(env.milestones))
     facts = facts_of(env)

@@ -6,7 +6,6 @@ from contextlib import closing
 from typing import Any
 
 import numpy as np
-import torch
 
 from hal.agent.build import background_of, make_agent
 from hal.agent.protocol import Agent
@@ -26,7 +25,6 @@ class Training:
     def __init__(
         self, config: Config, report_every: int | None = None, use_processes: bool = False
     ) -> None:
-        torch.set_num_threads(1)
         self.config = config
         num_envs = config.environment.num_envs
         self.env = make_lanes(config, num_envs, use_processes=use_processes)
