@@ -237,7 +237,7 @@ def test_bad_words_are_named_in_a_terminal_of_any_encoding(variables: dict[str, 
         (["play", "treasure", "--seed"], "--seed lacks a value; legal: "),
         (["reproduce", "all", "--preset", "slow"], "--preset slow; legal: fast, faithful, paper"),
         (["eval", "x", "--episodes", "many"], "'many'; legal: INT"),
-        (["train", "--\x1b[31mred"], r"has no argument --\x1b[31mred"),
+        (["runs", "\x1b[31mred"], r"there is no folder \x1b[31mred"),
     ],
 )
 def test_what_is_wrong_with_a_command_line(

@@ -4,7 +4,7 @@ A class names the attributes it keeps in `KEPT`; everything else it makes again 
 `checkpoint.py` writes the parts to disk.
 """
 
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from hal.agent.networks.weights import below, load_named, named
+
+MOST = 1e100  # of what is counted and summed; what is beyond was never written
 
 
 @dataclass
@@ -73,9 +75,14 @@ def restore(owner: Any, path: str, parts: Parts) -> None:
         elif isinstance(item, np.random.Generator):
             item.bit_generator.state = parts.values[at]
         elif isinstance(item, dict):
+            _check_numbers(parts.values[at].values(), at)
             item.clear()
             item.update(parts.values[at])
+        elif item is None:
+            if parts.values[at] is not None:
+                raise ValueError(f"{at} is {parts.values[at]!r:.40}; legal: nothing")
         else:
+            _check_numbers([parts.values[at]], at)
             setattr(owner, name, parts.values[at])
 
 
@@ -100,6 +107,13 @@ def _fill(target: np.ndarray, saved: np.ndarray, path: str) -> None:
 def _check_shape(wanted: tuple[int, ...], saved: tuple[int, ...], path: str) -> None:
     if saved != wanted:  # or it would be broadcast
         raise ValueError(f"{path} has shape {tuple(saved)}, not {tuple(wanted)}")
+
+
+def _check_numbers(saved: Iterable[Any], path: str) -> None:
+    for value in saved:
+        is_number = isinstance(value, int | float) and abs(value) <= MOST
+        if not is_number:
+            raise ValueError(f"{path} is {value!r:.40}; legal: finite numbers")
 
 
 def _restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
