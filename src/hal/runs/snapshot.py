@@ -4,7 +4,7 @@ A class names the attributes it keeps in `KEPT`; everything else it makes again 
 `checkpoint.py` writes the parts to disk.
 """
 
-from collections.abc import Iterable, MutableMapping
+from collections.abc import MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,14 +75,12 @@ def restore(owner: Any, path: str, parts: Parts) -> None:
         elif isinstance(item, np.random.Generator):
             item.bit_generator.state = parts.values[at]
         elif isinstance(item, dict):
-            _check_numbers(parts.values[at].values(), at)
+            for value in parts.values[at].values():
+                _check_alike(0.0, value, at)
             item.clear()
             item.update(parts.values[at])
-        elif item is None:
-            if parts.values[at] is not None:
-                raise ValueError(f"{at} is {parts.values[at]!r:.40}; legal: nothing")
         else:
-            _check_numbers([parts.values[at]], at)
+            _check_alike(item, parts.values[at], at)
             setattr(owner, name, parts.values[at])
 
 
@@ -109,11 +107,16 @@ def _check_shape(wanted: tuple[int, ...], saved: tuple[int, ...], path: str) -> 
         raise ValueError(f"{path} has shape {tuple(saved)}, not {tuple(wanted)}")
 
 
-def _check_numbers(saved: Iterable[Any], path: str) -> None:
-    for value in saved:
-        is_number = isinstance(value, int | float) and abs(value) <= MOST
-        if not is_number:
-            raise ValueError(f"{path} is {value!r:.40}; legal: finite numbers")
+def _check_alike(item: Any, saved: Any, path: str) -> None:
+    """Refuse a value of another kind than what it replaces; what is in lists is for its owner."""
+    kinds = int | float if isinstance(item, int | float) else type(item)
+    is_alike = isinstance(saved, kinds) and isinstance(saved, bool) == isinstance(item, bool)
+    if is_alike and isinstance(saved, list):
+        is_alike = len(saved) == len(item)
+    elif is_alike and isinstance(saved, int | float):
+        is_alike = abs(saved) <= MOST
+    if not is_alike:
+        raise ValueError(f"{path} is {repr(saved)[:40]}; legal: as {item!r}")
 
 
 def _restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
