@@ -48,7 +48,7 @@ def _cells(run: Path, name: str) -> list[Text]:
     online = [line["episode/success"] for line in lines if "episode/success" in line]
     success = f"{online[-1]:.0%} online" if online else UNKNOWN
     if state == "failed":
-        name += f": {read_bytes(run / FAILURE).decode(errors='replace')}"
+        name += f": {read_bytes(run / FAILURE).decode(errors='replace').strip()}"
     if state == "done":
         success = f"{read_evaluation(run)['success']:.0%} greedy"
     rate, seconds = last.get("steps_per_second"), last.get("cpu_seconds")
