@@ -11,11 +11,14 @@ import pytest
 import torch
 
 from hal.cli import main
+from hal.config.presets import make_config
+from hal.errors import FailedError
 from hal.experiments.plot import plot_runs, plot_text
 from hal.files import write_text
 from hal.runs.checkpoint import load, save_weights
-from hal.runs.lifecycle import Keeping, resume_training
+from hal.runs.lifecycle import Keeping, resume_training, run_training
 from hal.runs.listing import runs_table
+from hal.runs.snapshot import Parts, gather, restore
 from tests.runs import learning, make_run, printed
 
 BIG = "9" * 400
@@ -127,6 +130,7 @@ def test_a_run_with_pipes_is_not_resumed(tmp_path: Path, name: str) -> None:
         {"use_processes": "x"},
         {"checkpoint_seconds": "60"},
         {"checkpoint_seconds": None},
+        {"checkpoint_seconds": 10**400},
         {"num_episodes": 2.5},
     ],
 )
@@ -140,3 +144,38 @@ def test_weights_of_another_kind_are_told(tmp_path: Path) -> None:
     save_weights({"background": torch.zeros(4, dtype=torch.bfloat16)}, run)
     with pytest.raises(ValueError, match=r"weights.safetensors does not fit its config.toml"):
         load(run)
+
+
+def test_more_than_the_machine_can_hold_is_told(tmp_path: Path) -> None:
+    config = make_config("treasure", width=2**40)
+    with pytest.raises(FailedError, match="not enough memory"):
+        run_training(config, tmp_path / "run", Keeping())
+    assert not (tmp_path / "run").exists()
+
+
+class Counting:
+    """Keeps one value of each kind."""
+
+    KEPT = ("count", "sum", "lanes", "flag", "nothing")
+
+    def __init__(self) -> None:
+        self.count, self.sum, self.flag, self.nothing = 3, 0.5, True, None
+        self.lanes: list[list[int]] = [[], []]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("count", value) for value in (-1, 1.5, "x", True, None, 10**400)),
+        *(("sum", value) for value in (float("nan"), float("inf"), "x", None, 10**400)),
+        *(("lanes", value) for value in ([], [5, 5], [[]], "ab", {})),
+        *(("flag", 1), ("nothing", 0)),
+    ],
+)
+def test_kept_values_are_of_their_kind(name: str, value: Any) -> None:
+    parts = Parts()
+    gather(Counting(), "run", parts)
+    restore(Counting(), "run", parts)
+    parts.values[f"run.{name}"] = value
+    with pytest.raises(ValueError, match=f"run.{name} is .*; legal: as "):
+        restore(Counting(), "run", parts)

@@ -1,6 +1,7 @@
 """One run on disk: train, show, log, checkpoint, evaluate; and go on where it was stopped."""
 
 import json
+import math
 import shlex
 import shutil
 import sys
@@ -45,6 +46,8 @@ from hal.runs.signals import Signals
 from hal.runs.training import Training
 from hal.runs.trust import check_consent, note_own
 
+LONGEST = 2**53  # seconds, as a floating-point number has them
+
 
 @dataclass(frozen=True)
 class Keeping:
@@ -58,7 +61,8 @@ class Keeping:
     def __post_init__(self) -> None:
         check_whole_number("episodes", self.num_episodes, 1)
         seconds = self.checkpoint_seconds
-        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds >= 0:
+        is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+        if not is_number or not (0 <= seconds <= LONGEST or seconds == math.inf):
             raise ValueError(f"checkpoint-seconds {seconds!r}; legal: from 0")
         for name in ("use_wandb", "use_processes"):  # they may be a file's
             if not isinstance(getattr(self, name), bool):
@@ -79,13 +83,23 @@ def run_training(config: Config, folder: Path, keeping: Keeping) -> dict[str, An
     device_of(config.device)
     if folder.exists():
         raise ValueError(f"{folder} exists already; take another one, or {how_to_go_on(folder)}")
-    training = Training(config, use_processes=keeping.use_processes)
+    training = _new_training(config, keeping)
     if is_external(config.task):  # its milestones may change; what the agent learned does not
         config = with_values(config, {"environment.milestones": training.env.milestones})
     folder.mkdir(parents=True)
     prepare_run(config, folder, keeping)
     with _alone(folder):
         return _go_on(training, folder, keeping)
+
+
+def _new_training(config: Config, keeping: Keeping) -> Training:
+    """Make what is trained; it may be more than the machine can hold."""
+    try:
+        return Training(config, use_processes=keeping.use_processes)
+    except RuntimeError as error:  # torch has no other word for it
+        if "allocate memory" not in str(error):
+            raise
+        raise FailedError(f"not enough memory: {str(error).splitlines()[0]}") from error
 
 
 def prepare_run(config: Config, folder: Path, keeping: Keeping) -> None:
@@ -117,7 +131,7 @@ def resume_training(
             shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
             raise ValueError(f"{folder} is done; see it with: hal eval {shlex.quote(str(folder))}")
         keeping = Keeping(**{**_read_keeping(folder), **changes})
-        training = Training(config, use_processes=keeping.use_processes)
+        training = _new_training(config, keeping)
         _load_newest(training, folder)
         (folder / FAILURE).unlink(missing_ok=True)
         return _go_on(training, folder, keeping)

@@ -108,15 +108,16 @@ def _check_shape(wanted: tuple[int, ...], saved: tuple[int, ...], path: str) -> 
 
 
 def _check_alike(item: Any, saved: Any, path: str) -> None:
-    """Refuse a value of another kind than what it replaces; what is in lists is for its owner."""
-    kinds = int | float if isinstance(item, int | float) else type(item)
+    """Refuse a value of another kind than what it replaces; in lists, one level deep."""
+    kinds = int | float if isinstance(item, float) else type(item)
     is_alike = isinstance(saved, kinds) and isinstance(saved, bool) == isinstance(item, bool)
     if is_alike and isinstance(saved, list):
-        is_alike = len(saved) == len(item)
+        pairs = zip(item, saved, strict=False)
+        is_alike = len(item) == len(saved) and all(type(a) is type(b) for a, b in pairs)
     elif is_alike and isinstance(saved, int | float):
-        is_alike = abs(saved) <= MOST
+        is_alike = abs(saved) <= MOST and (saved >= 0 or isinstance(item, float))
     if not is_alike:
-        raise ValueError(f"{path} is {repr(saved)[:40]}; legal: as {item!r}")
+        raise ValueError(f"{path} is {repr(saved)[:40]}; legal: as {repr(item)[:40]}")
 
 
 def _restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
