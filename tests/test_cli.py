@@ -6,12 +6,14 @@ import select
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from hal.cli import main
 from hal.config.presets import METHODS
 from hal.envs.grid import ENV_IDS
 from hal.envs.grid.rules import CRAFTING, TREASURE
@@ -44,7 +46,7 @@ def test_version_help_and_tasks() -> None:
         (["play", "treasure", "--task", "iron"], "'iron' is not one of treasure"),
         (["play", "treasure", "--gif", "x.gif"], "--gif goes with --scripted"),
         (["play", "treasure", "--scripted", "--gif", "/no/where/x.gif"], "there is no folder"),
-        (["play", "treasure", "--sed", "3"], "--sed, 3 Perhaps you meant: --seed"),
+        (["play", "treasure", "--sed", "3"], "has no argument --sed; perhaps --seed"),
         (["train", "iron", "--width", "abc"], "--controller.hidden-size: invalid literal"),
         (["play", "treasure", "--text", "--seed", "-1"], "seed -1; legal: whole numbers from 0"),
         (["dance"], "dance"),
@@ -138,7 +140,7 @@ def test_without_a_screen_the_way_out_is_named() -> None:
         (["iron", "--steps", "0"], "steps 0; legal: above 0"),
         (["iron", "--seed", "-3"], "seed -3"),
         (["iron", "--episodes", "0"], "episodes 0; legal"),
-        (["iron", "--preset", "slow"], "unknown preset 'slow'; legal: fast, paper"),
+        (["iron", "--preset", "slow"], "unknown preset 'slow'; legal: fast, faithful, paper"),
         (["iron", "--device", "tpu"], "unknown device 'tpu'; legal: cpu, cuda, auto"),
     ],
 )
@@ -197,3 +199,58 @@ def test_the_window_takes_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     play_in_window(GridEnv("treasure"), 0)
     assert len(shown) == 3
     assert (shown[0] != shown[1]).any()
+
+
+def in_a_terminal(*arguments: str, **variables: str) -> tuple[str, int]:
+    """Return what a command shows in a terminal, and its exit code."""
+    master, slave = pty.openpty()
+    env = {**os.environ, "TERM": "xterm-256color", **variables}
+    process = subprocess.Popen([HAL, *arguments], stdin=slave, stdout=slave, stderr=slave, env=env)
+    os.close(slave)
+    seen = b""
+    with suppress(OSError):  # the end of a terminal is an error
+        while part := os.read(master, 65536):
+            seen += part
+    os.close(master)
+    return seen.decode(errors="replace"), process.wait()
+
+
+@pytest.mark.parametrize(
+    "variables", [{}, {"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}]
+)
+def test_bad_words_are_named_in_a_terminal_of_any_encoding(variables: dict[str, str]) -> None:
+    seen, code = in_a_terminal("nosuch", **variables)
+    legal = "train, eval, watch, plot, runs, reproduce, play, check, methods, tasks"
+    assert seen == f"hal: unknown command 'nosuch'; legal: {legal}\r\n"
+    assert code == 2
+    seen, code = in_a_terminal("train", "treasure", "--stepps", "5", **variables)
+    assert seen.startswith("hal: `hal train` has no argument --stepps; perhaps --steps")
+    assert (seen.count("\n"), code) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "a command is missing; legal: train, eval"),
+        (["play"], "`hal play` lacks the game; see: hal play --help"),
+        (["play", "treasure", "extra"], "`hal play` does not take 'extra'; see: hal play --help"),
+        (["play", "treasure", "--seed"], "--seed lacks a value; legal: "),
+        (["reproduce", "all", "--preset", "slow"], "--preset slow; legal: fast, faithful, paper"),
+        (["eval", "x", "--episodes", "many"], "'many'; legal: INT"),
+        (["runs", "\x1b[31mred"], r"there is no folder \x1b[31mred"),
+    ],
+)
+def test_what_is_wrong_with_a_command_line(
+    arguments: list[str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["hal", *arguments])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert told.startswith("hal: ")
+    assert told.count("\n") == 1

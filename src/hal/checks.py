@@ -15,3 +15,9 @@ def check_choice(name: str, value: object, legal: Sequence[object]) -> None:
     """Refuse what is not among the legal values."""
     if value not in legal:
         raise ValueError(f"unknown {name} {value!r}; legal: {', '.join(map(repr, legal))}")
+
+
+def printable(text: str) -> str:
+    """Return a text in one line that commands no terminal: what is not to be seen, as its code."""
+    line = (" " if sign.isspace() else sign for sign in text)
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in line)

@@ -25,6 +25,8 @@ def evaluate(
     *,
     episodes: int = 200,
     json: bool = False,
+    env: str | None = None,
+    trust: bool = False,
 ) -> None:
     """Evaluate a finished run's agent greedily, in fresh episodes.
 
@@ -32,12 +34,14 @@ def evaluate(
         run: The run's folder; or the task of an agent that comes with the package.
         episodes: How many episodes.
         json: Print JSON.
+        env: The run's environment, module:function, to agree that it is imported.
+        trust: Import whatever environment the run names. A run of one's own needs neither.
     """
     from hal.runs.checkpoint import load_by_name
     from hal.runs.display import evaluation_table
     from hal.runs.lifecycle import evaluate_policy
 
-    policy = load_by_name(run)
+    policy = load_by_name(run, env, trust)
     result = evaluate_policy(policy, episodes)
     table = evaluation_table(result, policy.milestones, policy.config.has_mask)
     print(dumps(result, indent=2) if json else table)
@@ -52,6 +56,8 @@ def watch(
     window: bool = False,
     gif: Path | None = None,
     mp4: Path | None = None,
+    env: str | None = None,
+    trust: bool = False,
 ) -> None:
     """Watch a trained agent, with what it believes: affordances, values, its subtask.
 
@@ -65,6 +71,8 @@ def watch(
         window: Show it in a window.
         gif: Write it there, as a GIF.
         mp4: Write it there, as a film.
+        env: The run's environment, module:function, to agree that it is imported.
+        trust: Import whatever environment the run names. A run of one's own needs neither.
     """
     from hal.runs.checkpoint import load_by_name
     from hal.viewer.film import check_folder
@@ -76,10 +84,10 @@ def watch(
     for argument, path in (("--gif", gif), ("--mp4", mp4)):
         if path is not None:
             check_folder(argument, path)
-    policy = load_by_name(run)
+    policy = load_by_name(run, env, trust)
     seeds = [None] * episodes if seed is None else islice(count(seed), episodes)
-    with closing(env_of(policy)) as env:
-        frames = (frame for number in seeds for frame in episode(policy, env, number, max_steps))
+    with closing(env_of(policy)) as world:
+        frames = (frame for number in seeds for frame in episode(policy, world, number, max_steps))
         last = show_episode(frames, in_window=window, gif=gif, mp4=mp4)
     print(f"the last episode took {last.step} steps")
     for path in (gif, mp4):

@@ -2,15 +2,17 @@
 
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stderr
 from functools import partial, wraps
-from io import StringIO
-from typing import Any
+from io import TextIOWrapper
+from typing import Any, NoReturn
 
 import tyro
+from tyro._errors import ParseErrorEvent, on_parse_error
 
 from hal import __version__
+from hal.checks import printable
 from hal.cli import commands
+from hal.cli.refusals import refusal_of
 from hal.cli.train import defaults_of, plain_words, train_from
 from hal.config.settings import Config
 from hal.errors import FailedError, StoppedError
@@ -34,19 +36,17 @@ def parsed(arguments: list[str]) -> Callable[[], None]:
         "methods": commands.methods,
         "tasks": commands.tasks,
     }
-    errors = StringIO()
-    try:
-        with redirect_stderr(errors):
-            command: Callable[[], None] = tyro.extras.subcommand_cli_from_dict(
-                {name: _later(command) for name, command in by_name.items()},
-                args=arguments,
-                prog="hal",
-                description="Hierarchical Affordance Learning.",
-            )
-    except SystemExit as stop:
-        if stop.code:
-            raise ValueError(_one_line(errors.getvalue())) from None
-        raise
+
+    def refuse(event: ParseErrorEvent) -> NoReturn:
+        raise ValueError(refusal_of(event, arguments, by_name))
+
+    with on_parse_error(refuse):
+        command: Callable[[], None] = tyro.extras.subcommand_cli_from_dict(
+            {name: _later(command) for name, command in by_name.items()},
+            args=arguments,
+            prog="hal",
+            description="Hierarchical Affordance Learning.",
+        )
     return command
 
 
@@ -60,27 +60,27 @@ def _later(command: Callable[..., None]) -> Callable[..., Callable[[], None]]:
     return take
 
 
-def _one_line(box: str) -> str:
-    """Return the text of a framed message, without its title and its last line, the way to help."""
-    lines = [line.strip("│ ") for line in box.splitlines() if line.startswith("│")]
-    return " ".join(line for line in lines if line.strip("─") and "full helptext" not in line)
-
-
 def main() -> None:
     """Run the command; bad input ends with one line and exit code 2, a fault with 1."""
     if sys.argv[1:] == ["--version"]:
         print(f"hal {__version__}")
         return
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # of any encoding: what it lacks is written as codes
+            stream.reconfigure(errors="backslashreplace")
     try:
         parsed(sys.argv[1:])()
     except StoppedError as stop:
-        print(f"hal: {stop}", file=sys.stderr)
-        sys.exit(stop.code)
+        _end(stop, stop.code)
     except ValueError as error:
-        print(f"hal: {error}", file=sys.stderr)
-        sys.exit(2)
+        _end(error, 2)
     except (FailedError, OSError, MemoryError) as error:
-        print(f"hal: {error}", file=sys.stderr)
-        sys.exit(1)
+        _end(error, 1)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _end(error: Exception, code: int) -> NoReturn:
+    """Say in one line why it ends; some words may be a stranger's."""
+    print(f"hal: {printable(str(error) or repr(error))}", file=sys.stderr)
+    sys.exit(code)

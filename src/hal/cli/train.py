@@ -56,6 +56,7 @@ def train_from(
         checkpoint_seconds: float = 60.0,
         wandb: bool = False,
         processes: bool = False,
+        trust: bool = False,
         environment: EnvironmentSettings = default.environment,
         options: OptionSettings = default.options,
         exploration: ExplorationSettings = default.exploration,
@@ -86,6 +87,8 @@ def train_from(
             checkpoint_seconds: CPU time between two checkpoints.
             wandb: Log to Weights & Biases too; WANDB_MODE=offline keeps it on this machine.
             processes: With --env: a process for each lane, for environments that are slow.
+            trust: Import whatever environment the file or the run names. Not needed with --env,
+                nor for a run of one's own.
             environment: What is trained in.
             options: What an option is, and how the next subtask is chosen.
             exploration: Shares of random choices, from the first to the second value.
@@ -96,6 +99,7 @@ def train_from(
             affordances: What is possible: context, classifier, filter, mask.
         """
         from hal.runs.lifecycle import Keeping, new_folder, resume_training, run_training
+        from hal.runs.trust import check_consent
 
         given = given_names(words)
         if env not in (None, task):
@@ -109,10 +113,12 @@ def train_from(
             chosen = {name: values[name] for name in CHOSEN}
             overrides = settings_of_file | {name: values[name] for name in given & values.keys()}
             made = make_config(**chosen, **_without(overrides, CHOSEN))
+            if config is not None:
+                check_consent(made.task, config.parent, task if task in words else env, trust)
             keeping = Keeping(episodes, checkpoint_seconds, wandb, processes)
             run_training(made, out or new_folder(made), keeping)
             return
-        if given - KEEPING.keys() - {"resume"} or task != Config.task:
+        if given - KEEPING.keys() - {"resume", "env", "trust"} or task not in (Config.task, env):
             raise ValueError("--resume goes on with the run's own settings; leave out the others")
         asked = {
             "episodes": episodes,
@@ -120,7 +126,8 @@ def train_from(
             "wandb": wandb,
             "processes": processes,
         }
-        resume_training(resume, **{KEEPING[name]: asked[name] for name in given & KEEPING.keys()})
+        changes = {KEEPING[name]: asked[name] for name in given & KEEPING.keys()}
+        resume_training(resume, env=env, trust=trust, **changes)
 
     return train
 

@@ -6,10 +6,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from hal.config.settings import Config, values_of, with_values
+from hal.config.settings import Config, check_values, values_of, with_values
 from hal.config.versions import FORMAT, upgraded
 from hal.errors import DamagedError
-from hal.files import write_text
+from hal.files import read_bytes, write_text
 
 CONFIG = "config.toml"  # in a run's folder
 
@@ -45,13 +45,18 @@ def read_settings(path: Path) -> dict[str, Any]:
     """Return what a person's file sets, by path; any subset of the fields."""
     if not path.is_file():
         raise ValueError(f"--config {path}: there is no such file")
-    return _read(path, is_whole=False)
+    values = _read(path, is_whole=False)
+    try:
+        check_values(values)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    return values
 
 
 def _read(path: Path, is_whole: bool) -> dict[str, Any]:
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        table = tomllib.loads(read_bytes(path).decode())
+    except (ValueError, RecursionError) as error:
         raise DamagedError(f"{path} is damaged: {error}") from error
     try:
         return upgraded(table, is_whole)

@@ -60,6 +60,7 @@ Share = Annotated[float, SHARE]
 Inside = Annotated[float, INSIDE]  # a bound that covers nothing or everything is none
 Shares = Annotated[tuple[float, float], SHARE]  # from the first to the second
 
+MOST = 2**53  # beyond it, not every whole number has a floating-point one
 KINDS: dict[Any, tuple[Any, str]] = {
     bool: (bool, "true or false"),
     int: (int, "a whole number"),
@@ -92,6 +93,8 @@ def check_field(title: str, value: Any, kind: Any, legal: Legal | None) -> None:
         items = (value,)
     if any(isinstance(item, float) and not math.isfinite(item) for item in items):
         raise ValueError(f"{title} {value}; legal: finite numbers")
+    if any(isinstance(item, int) and abs(item) > MOST for item in items):
+        raise ValueError(f"{title} {value}; legal: up to {MOST}")
     if legal is not None and not all(map(legal.holds, items)):
         shown = f"unknown {title} {value!r}" if isinstance(legal, Choice) else f"{title} {value}"
         raise ValueError(f"{shown}; legal: {legal}")

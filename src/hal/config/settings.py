@@ -20,7 +20,7 @@ from hal.config.ranges import (
     check_field,
     kinds_of,
 )
-from hal.envs.external.find import is_external
+from hal.envs.external.find import check_name, is_external
 from hal.envs.grid.rules import DEFAULT_TASK
 from hal.envs.grid.settings import REWARDS, GridSettings
 
@@ -197,11 +197,7 @@ class Config:
 
     def __post_init__(self) -> None:
         """Refuse values that make no sense, before anything is made."""
-        for path, value in values_of(self).items():
-            group, _, name = path.rpartition(".")
-            owner = getattr(self, group) if group else self
-            kind: type = type(owner)
-            check_field(path, value, *kinds_of(kind)[name])
+        check_values(values_of(self))
         _check_task(self)
         _check_sizes(self)
 
@@ -227,6 +223,14 @@ def values_of(config: Config) -> dict[str, Any]:
     for name, value in asdict(config).items():
         values |= {f"{name}.{k}": v for k, v in value.items()} if name in GROUPS else {name: value}
     return values
+
+
+def check_values(values: Mapping[str, Any]) -> None:
+    """Refuse values, by path, that are not of their field's kind."""
+    for path, value in values.items():
+        group, _, name = path.rpartition(".")
+        owner: type = kinds_of(Config)[group][0] if group else Config
+        check_field(path, value, *kinds_of(owner)[name])
 
 
 def with_values(config: Config, values: Mapping[str, Any]) -> Config:
@@ -258,7 +262,9 @@ def grid_settings(config: Config, to_play: bool = False) -> GridSettings:
 def _check_task(config: Config) -> None:
     if not is_external(config.task):
         grid_settings(config)
-    elif config.environment.disappear_rate != 0:
+        return
+    check_name(config.task)
+    if config.environment.disappear_rate != 0:
         rate = config.environment.disappear_rate
         raise ValueError(f"environment.disappear_rate {rate} in {config.task}; legal: 0")
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
+from hal.checks import printable
 from hal.config.file import load_config
 from hal.config.names import plain_name
 from hal.config.presets import METHODS
@@ -71,8 +72,9 @@ def read_groups(paths: list[Path]) -> dict[str, list[Group]]:
     for folder in folders.values():
         try:
             config, lines = load_config(folder), read_metrics(folder)
-        except ValueError as error:
-            print(f"hal: left out: {error}", file=sys.stderr)
+        except Exception as error:  # whatever is in a stranger's folder, the others are drawn
+            reason = printable(str(error) or repr(error))
+            print(f"hal: left out: {reason}", file=sys.stderr)
             continue
         if not lines:
             continue
@@ -80,7 +82,8 @@ def read_groups(paths: list[Path]) -> dict[str, list[Group]]:
         if config.seed in seeds:
             # Counted twice, it would make the interval narrower than it is.
             other = seeds[config.seed][0]
-            print(f"hal: left out: {other}, as {folder} is the same once more", file=sys.stderr)
+            same = printable(f"{other}, as {folder} is the same once more")
+            print(f"hal: left out: {same}", file=sys.stderr)
         seeds[config.seed] = folder, lines
     if not members:
         raise ValueError(f"the runs in {where} have no metrics yet")
@@ -107,7 +110,7 @@ def label_of(config: Config, others: list[Config]) -> str:
         if any(other[path] != value for other in values):
             text = "+".join(map(str, value)) or "all" if isinstance(value, tuple) else value
             words.append(f"{plain_name(path)}={text}")
-    return " ".join(words)
+    return printable(" ".join(words))
 
 
 def common_steps(runs: list[Lines]) -> np.ndarray:
@@ -123,6 +126,7 @@ def mean_curve(runs: list[Lines], name: str) -> Curve:
     for row, lines in zip(values, runs, strict=True):
         own = [line["steps"] for line in lines]
         known = np.array([line.get(name, np.nan) for line in lines], dtype=float)
+        known[~np.isfinite(known)] = np.nan
         row[:] = np.interp(steps, own, known, left=np.nan, right=np.nan)
     # Over the runs that happen to have it, the mean would jump where another one joins.
     mean, half = values.mean(axis=0), np.full(len(steps), np.nan)

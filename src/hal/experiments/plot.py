@@ -8,12 +8,14 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, MaxNLocator
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from hal.checks import printable
 from hal.experiments.curves import (
     DASHES,
     LENGTH,
@@ -87,7 +89,7 @@ def draw_task(task: str, groups: list[Group]) -> Figure:
         draw_panel(figure.add_subplot(num_rows, num_columns, place), name, groups)
     if coverage:
         draw_coverage(figure.add_subplot(num_rows, num_columns, num_panels), groups[0], coverage)
-    figure.suptitle(task)
+    figure.suptitle(printable(task), parse_math=False)
     add_legend(figure, groups, width)
     return figure
 
@@ -99,7 +101,14 @@ def add_legend(figure: Figure, groups: list[Group], width: float) -> None:
     is_mean = any(len(group.runs) > 1 for group in groups)
     title = "mean and 95% t-interval over seeds" if is_mean else None
     num_columns = max(int(width / (0.5 + 0.06 * max(map(len, names)))), 1)  # inches
-    figure.legend(lines, names, title=title, ncols=num_columns, loc="outside lower center")
+    place: Any = "outside lower center"
+    _as_they_are(figure.legend(lines, names, title=title, ncols=num_columns, loc=place))
+
+
+def _as_they_are(legend: Legend) -> None:
+    """Show names as they are: a dollar sign in one is no formula."""
+    for text in legend.get_texts():
+        text.set_parse_math(False)
 
 
 def draw_panel(axes: Axes, name: str, groups: list[Group]) -> None:
@@ -118,8 +127,9 @@ def draw_coverage(axes: Axes, group: Group, names: list[str]) -> None:
         style = {"color": colours[i], "linestyle": DASHES[i % 3]}
         lines.append(draw_curve(axes, mean_curve(group.runs, name), style, shade=0.06))
     label_axes(axes, "episodes with milestone", top=1.0)
-    titles = [name.removeprefix(COVERAGE).replace("_", " ") for name in names]
-    axes.legend(lines, titles, loc="center left", bbox_to_anchor=(1, 0.5), fontsize=5)
+    titles = [printable(name.removeprefix(COVERAGE).replace("_", " ")) for name in names]
+    place = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
+    _as_they_are(axes.legend(lines, titles, **place, fontsize=5))
 
 
 def draw_curve(axes: Axes, curve: Curve, style: dict[str, Any], shade: float = 0.18) -> Line2D:
@@ -156,7 +166,7 @@ def plot_text(paths: list[Path]) -> Table:
         end = max(common_steps(group.runs)[-1] for group in groups)
         for group in groups:
             steps = EngFormatter(places=2, sep="")(common_steps(group.runs)[-1])
-            about = (f"{task} {group.label}", group.num_seeds, f"{steps} steps")
+            about = (f"{printable(task)} {group.label}", group.num_seeds, f"{steps} steps")
             cells = zip(*text_rows(group, end), strict=True)
             table.add_row(*(Text("\n".join(cell)) for cell in (about, *cells)))
     return table

@@ -25,12 +25,13 @@ from hal.agent.build import make_agent
 from hal.agent.protocol import Agent
 from hal.config.file import CONFIG, load_config
 from hal.errors import DamagedError
-from hal.files import all_or_nothing, flush
-from hal.runs.folder import CHECKPOINTS, WEIGHTS
+from hal.files import all_or_nothing, flush, read_bytes
+from hal.runs.folder import CHECKPOINTS, WEIGHTS, read_json
 from hal.runs.lanes import make_lanes
 from hal.runs.policy import Policy
 from hal.runs.snapshot import Parts, gather, restore
 from hal.runs.training import Training
+from hal.runs.trust import check_consent
 
 TENSORS, ARRAYS, VALUES, SUMS = "tensors.safetensors", "arrays.npz", "values.json", "sums.json"
 PRETRAINED = Path(hal.__file__).parent / "pretrained"  # runs' folders, by task
@@ -57,9 +58,9 @@ def load_weights(folder: Path) -> dict[str, Tensor]:
     if not path.is_file():
         raise ValueError(f"{folder} has no {WEIGHTS}: the run is not finished")
     try:
-        tensors = load_tensors(path.read_bytes())
+        tensors = load_tensors(read_bytes(path))
         is_whole = tensors.pop(SUM).equal(_checksum(tensors))
-    except (SafetensorError, OSError, KeyError) as error:
+    except (SafetensorError, OSError, KeyError, RuntimeError) as error:
         raise DamagedError(f"{path} is damaged: {error}") from error
     if not is_whole:
         raise DamagedError(f"{path} is damaged: its checksum is wrong")
@@ -71,9 +72,13 @@ def _checksum(tensors: dict[str, Tensor]) -> Tensor:
     return torch.frombuffer(bytearray(digest), dtype=torch.uint8)
 
 
-def load(folder: Path | str) -> Policy:
-    """Return a run's trained agent, to act, to be asked what it believes, and to be evaluated."""
-    return Policy(load_agent(Path(folder)))
+def load(folder: Path | str, *, env: str | None = None, trust: bool = False) -> Policy:
+    """Return a run's trained agent, to act, to be asked what it believes, and to be evaluated.
+
+    An agent of an environment `module:function` imports that. Unless this user has trained the run,
+    they have to agree: by its name as `env`, or by `trust` in whatever the folder names.
+    """
+    return Policy(load_agent(Path(folder), env, trust))
 
 
 def load_pretrained(task: str) -> Policy:
@@ -84,25 +89,28 @@ def load_pretrained(task: str) -> Policy:
     return load(PRETRAINED / task)
 
 
-def load_by_name(name: str) -> Policy:
+def load_by_name(name: str, env: str | None = None, trust: bool = False) -> Policy:
     """Return the agent of a run's folder, or the one that comes with the package for a task."""
     is_task = not Path(name).exists() and (PRETRAINED / name / CONFIG).is_file()
-    return load_pretrained(name) if is_task else load(name)
+    return load_pretrained(name) if is_task else load(name, env=env, trust=trust)
 
 
-def load_agent(folder: Path) -> Agent:
+def load_agent(folder: Path, env: str | None = None, trust: bool = False) -> Agent:
     """Return a run's agent; it has no experience to learn from."""
     config = load_config(folder)
+    check_consent(config.task, folder, env, trust)
     if config.device == "cuda":  # whoever trained it had one; acting takes any
         config = replace(config, device="auto")
     tensors = load_weights(folder)
-    try:
-        with closing(make_lanes(config, 1)) as env:
-            agent = make_agent(config, env, tensors["background"].reshape(-1).numpy())
-        agent.load_weights(tensors)
-    except (KeyError, RuntimeError) as error:
-        reason = str(error).splitlines()[0]
-        raise DamagedError(f"{folder / WEIGHTS} does not fit its {CONFIG}: {reason}") from error
+    with closing(make_lanes(config, 1)) as lanes:
+        try:
+            agent = make_agent(config, lanes, tensors["background"].reshape(-1).numpy())
+            agent.load_weights(tensors)
+        except ValueError:
+            raise
+        except Exception as error:  # whatever it is that they do not fit in
+            reason = _reason_of(error)
+            raise DamagedError(f"{folder / WEIGHTS} does not fit its {CONFIG}: {reason}") from error
     return agent
 
 
@@ -143,12 +151,12 @@ def checkpoints_of(folder: Path) -> list[Path]:
 def load_checkpoint(training: Training, path: Path) -> None:
     """Set all of a new run's state; DamagedError says what is wrong with the checkpoint."""
     try:
-        sums = json.loads((path / SUMS).read_text(encoding="utf-8"))
+        sums = read_json(path / SUMS)
         for name in (TENSORS, ARRAYS, VALUES):
             if _digest(path / name) != sums[name]:
                 raise DamagedError(f"{path} is damaged: the checksum of {name} is wrong")
-        values = json.loads((path / VALUES).read_text(encoding="utf-8"))
-        tensors = load_tensors((path / TENSORS).read_bytes())
+        values = read_json(path / VALUES)
+        tensors = load_tensors(read_bytes(path / TENSORS))
         with np.load(path / ARRAYS) as arrays:
             training.take_background(arrays[f"{ROOT}.background"])
             restore(training, ROOT, Parts(tensors, arrays, values))
@@ -156,9 +164,13 @@ def load_checkpoint(training: Training, path: Path) -> None:
         raise
     except (OSError, SafetensorError, zipfile.BadZipFile, EOFError) as error:
         raise DamagedError(f"{path} is damaged: {error}") from error
-    except (KeyError, IndexError, TypeError, AttributeError, ValueError, RuntimeError) as error:
-        reason = str(error).splitlines()[0]
+    except Exception as error:  # whatever it is that they do not fit in
+        reason = _reason_of(error)
         raise DamagedError(f"{path} is damaged or of another version: {reason}") from error
+
+
+def _reason_of(error: Exception) -> str:
+    return (str(error).splitlines() or [repr(error)])[0]
 
 
 def _packed(tensors: dict[str, Tensor]) -> bytes:

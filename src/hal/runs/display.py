@@ -21,7 +21,9 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
+from hal.checks import printable
 from hal.config.settings import Config
 
 NUM_LINES = 20  # of a run's plain form
@@ -45,7 +47,7 @@ class Display:
         self._has_warned = False
         self._next_refresh = 0.0
         self._progress = Progress(
-            TextColumn("[bold]{task.description}"),
+            TextColumn("{task.description}", style="bold", markup=False),
             BarColumn(),
             TaskProgressColumn(),
             MofNCompleteColumn(),
@@ -56,7 +58,9 @@ class Display:
             auto_refresh=False,
         )
         title = f"{config.task} {config.method}, seed {config.seed}"
-        self._bar = self._progress.add_task(title, total=config.steps, completed=num_steps)
+        self._bar = self._progress.add_task(
+            printable(title), total=config.steps, completed=num_steps
+        )
         self._live = Live(console=self.console, auto_refresh=False)
         say(f"{title}: {config.steps:,} steps, in {folder}")
 
@@ -130,7 +134,8 @@ def metric_tables(
     for milestone in milestones:
         share = metrics.get(f"subpolicy/success/{milestone}")
         if share is not None:
-            bars.add_row(milestone, f"[green]{bar(share)}[/]", f"{share:4.0%}")
+            shown = Text(printable(milestone)), Text(bar(share), "green"), Text(f"{share:4.0%}")
+            bars.add_row(*shown)
     return [overall, bars] if bars.row_count else [overall]
 
 
@@ -158,7 +163,7 @@ def progress_line(config: Config, values: dict[str, Any]) -> str:
 def say(text: str) -> None:
     """Print a line; nobody listening is no reason to stop."""
     try:
-        print(text, flush=True)
+        print(printable(text), flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -183,5 +188,7 @@ def evaluation_table(result: dict[str, Any], milestones: tuple[str, ...], is_mas
             f" {result.get('mask/overpruned', 0):.1%}, underpruned"
             f" {result.get('mask/underpruned', 0):.1%}"
         )
-    lines += [f"{name:15} in {result[f'coverage/{name}']:6.1%} of episodes" for name in milestones]
+    for name in milestones:
+        share = result[f"coverage/{name}"]
+        lines.append(f"{printable(name):15} in {share:6.1%} of episodes")
     return "\n".join(lines)

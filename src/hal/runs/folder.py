@@ -1,6 +1,7 @@
 """What a run's folder holds, and how it stands with the run; only reads."""
 
 import json
+import math
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -9,10 +10,16 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from hal.config.file import CONFIG
+from hal.errors import DamagedError
+from hal.files import read_bytes
 
 METRICS, EVALUATION, FAILURE = "metrics.jsonl", "evaluation.json", "failure.txt"
 KEEPING, LOCK, CHECKPOINTS = "keeping.json", "run.lock", "checkpoints"
-WEIGHTS = "weights.safetensors"
+WEIGHTS, TENSORBOARD, WANDB = "weights.safetensors", "tensorboard", "wandb"
+OWN = (CONFIG, KEEPING, METRICS, EVALUATION, FAILURE, LOCK, WEIGHTS)
+OWN += (CHECKPOINTS, TENSORBOARD, WANDB)
+MOST = 1e100  # of a metric; what is beyond was never measured
+MOST_STEPS = 2**53
 
 
 def is_done(folder: Path) -> bool:
@@ -32,16 +39,30 @@ def find_runs(folder: Path) -> list[Path]:
     return sorted(runs)
 
 
+def check_plain(run: Path) -> None:
+    """Refuse to work where a link leads out of a run's folder, or a pipe or device waits."""
+    for path in (*(run / name for name in OWN), *(run / CHECKPOINTS).rglob("*")):
+        if path.is_symlink() or (path.exists() and not path.is_file() and not path.is_dir()):
+            raise ValueError(f"{path} is a link, a pipe or a device; legal: files and folders")
+
+
+def read_json(path: Path) -> Any:
+    """Return what a file says, or DamagedError."""
+    try:
+        return json.loads(read_bytes(path))
+    except (ValueError, RecursionError) as error:
+        raise DamagedError(f"{path} is damaged: {error}") from error
+
+
 def read_evaluation(run: Path) -> dict[str, Any]:
     """Return the greedy evaluation of a run that is done, or say what is wrong with it."""
     path = run / EVALUATION
-    try:
-        result = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
-    if not isinstance(result, dict) or not isinstance(result.get("success"), int | float):
-        raise ValueError(f"{path} is damaged: it has no success rate")
-    return result
+    result = read_json(path)
+    rate = result.get("success") if isinstance(result, dict) else None
+    if not _is_number(rate) or not 0 <= rate <= 1:
+        raise DamagedError(f"{path} is damaged: it has no success rate")
+    values: dict[str, Any] = result
+    return values
 
 
 def state_of(run: Path) -> str:
@@ -54,7 +75,7 @@ def state_of(run: Path) -> str:
 
 
 def _is_held(lock: Path) -> bool:
-    if not lock.is_file():
+    if not lock.is_file() or lock.is_symlink():
         return False
     try:
         with FileLock(lock, timeout=0):
@@ -75,11 +96,29 @@ def _is_held(lock: Path) -> bool:
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
     """Return a run's lines, without what a killed process cut off or a disk damaged."""
     path = folder / METRICS
-    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    text = read_bytes(path).decode(errors="replace") if path.exists() else ""
     lines = []
     for part in text.splitlines():
-        with suppress(json.JSONDecodeError):
+        with suppress(ValueError, RecursionError):
             line = json.loads(part)
-            if isinstance(line, dict) and isinstance(line.get("steps"), int):
+            if isinstance(line, dict) and type(line.get("steps")) is int:
                 lines.append(line)
+    for line in lines:
+        _check_metrics(path, line)
     return lines
+
+
+def _check_metrics(path: Path, line: dict[str, Any]) -> None:
+    """Refuse a whole line that no run has written."""
+    if not 0 <= line["steps"] <= MOST_STEPS:
+        raise DamagedError(f"{path} is damaged: it has a line of {line['steps']} steps")
+    for name, value in line.items():
+        if not _is_number(value):
+            kind = type(value).__name__
+            raise DamagedError(f"{path} is damaged: {name} is a {kind}; legal: numbers")
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, float) and not math.isfinite(value):
+        return True  # as runs write it that have nothing to measure yet
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MOST

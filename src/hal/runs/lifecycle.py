@@ -1,6 +1,7 @@
 """One run on disk: train, show, log, checkpoint, evaluate; and go on where it was stopped."""
 
 import json
+import math
 import shlex
 import shutil
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hal.agent.networks.learning import device_of
-from hal.checks import check_whole_number
+from hal.checks import check_whole_number, printable
 from hal.config.file import load_config, save_config
 from hal.config.settings import Config, with_values
 from hal.envs.external.find import is_external
@@ -29,11 +30,23 @@ from hal.files import file_name, locked, write_text
 from hal.runs.checkpoint import checkpoints_of, load_checkpoint, save_agent, save_checkpoint
 from hal.runs.display import Display, say, success_line
 from hal.runs.evaluation import evaluate
-from hal.runs.folder import CHECKPOINTS, EVALUATION, FAILURE, KEEPING, LOCK, is_done
+from hal.runs.folder import (
+    CHECKPOINTS,
+    EVALUATION,
+    FAILURE,
+    KEEPING,
+    LOCK,
+    check_plain,
+    is_done,
+    read_json,
+)
 from hal.runs.loggers import make_loggers
 from hal.runs.policy import Policy
 from hal.runs.signals import Signals
 from hal.runs.training import Training
+from hal.runs.trust import check_consent, note_own
+
+LONGEST = 2**53  # seconds, as a floating-point number has them
 
 
 @dataclass(frozen=True)
@@ -47,8 +60,13 @@ class Keeping:
 
     def __post_init__(self) -> None:
         check_whole_number("episodes", self.num_episodes, 1)
-        if not self.checkpoint_seconds >= 0:
-            raise ValueError(f"checkpoint-seconds {self.checkpoint_seconds}; legal: from 0")
+        seconds = self.checkpoint_seconds
+        is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+        if not is_number or not (0 <= seconds <= LONGEST or seconds == math.inf):
+            raise ValueError(f"checkpoint-seconds {seconds!r}; legal: from 0")
+        for name in ("use_wandb", "use_processes"):  # they may be a file's
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} {getattr(self, name)!r}; legal: true or false")
         if self.use_wandb and find_spec("wandb") is None:
             raise ValueError('--wandb needs Weights & Biases: pip install "hal-rl[wandb]"')
 
@@ -65,7 +83,7 @@ def run_training(config: Config, folder: Path, keeping: Keeping) -> dict[str, An
     device_of(config.device)
     if folder.exists():
         raise ValueError(f"{folder} exists already; take another one, or {how_to_go_on(folder)}")
-    training = Training(config, use_processes=keeping.use_processes)
+    training = _new_training(config, keeping)
     if is_external(config.task):  # its milestones may change; what the agent learned does not
         config = with_values(config, {"environment.milestones": training.env.milestones})
     folder.mkdir(parents=True)
@@ -74,27 +92,46 @@ def run_training(config: Config, folder: Path, keeping: Keeping) -> dict[str, An
         return _go_on(training, folder, keeping)
 
 
+def _new_training(config: Config, keeping: Keeping) -> Training:
+    """Make what is trained; it may be more than the machine can hold."""
+    try:
+        return Training(config, use_processes=keeping.use_processes)
+    except RuntimeError as error:  # torch has no other word for it
+        if "allocate memory" not in str(error):
+            raise
+        raise FailedError(f"not enough memory: {str(error).splitlines()[0]}") from error
+
+
 def prepare_run(config: Config, folder: Path, keeping: Keeping) -> None:
     """Make a run's folder, for `resume_training` to begin there."""
     folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / KEEPING, json.dumps(asdict(keeping)) + "\n")
+    note_own(folder, config.task)
     save_config(config, folder)  # the last: what has a config is a run
 
 
-def resume_training(folder: Path, patience: float = 1.0, **changes: Any) -> dict[str, Any]:
+def resume_training(
+    folder: Path,
+    patience: float = 1.0,
+    env: str | None = None,
+    trust: bool = False,
+    **changes: Any,
+) -> dict[str, Any]:
     """Go on with a run from its newest whole checkpoint, or from its start; see it through.
 
     It is kept and judged as it was to be, but for what `changes` says of its `Keeping`. Another
-    process that is at it has so many seconds to let go.
+    process that is at it has so many seconds to let go. For `env` and `trust`, see `load`.
     """
     config = load_config(folder)
+    check_plain(folder)
+    check_consent(config.task, folder, env, trust)
     device_of(config.device)
     with _alone(folder, patience):
         if is_done(folder):
             shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
             raise ValueError(f"{folder} is done; see it with: hal eval {shlex.quote(str(folder))}")
         keeping = Keeping(**{**_read_keeping(folder), **changes})
-        training = Training(config, use_processes=keeping.use_processes)
+        training = _new_training(config, keeping)
         _load_newest(training, folder)
         (folder / FAILURE).unlink(missing_ok=True)
         return _go_on(training, folder, keeping)
@@ -102,10 +139,12 @@ def resume_training(folder: Path, patience: float = 1.0, **changes: Any) -> dict
 
 def _read_keeping(folder: Path) -> dict[str, Any]:
     try:
-        values: dict[str, Any] = json.loads((folder / KEEPING).read_text(encoding="utf-8"))
+        values: dict[str, Any] = read_json(folder / KEEPING)
         Keeping(**values)
+    except DamagedError:
+        raise
     except (OSError, ValueError, TypeError) as error:
-        raise ValueError(f"{folder / KEEPING} is damaged: {error}") from error
+        raise DamagedError(f"{folder / KEEPING} is damaged: {error}") from error
     return values
 
 
@@ -122,7 +161,7 @@ def _load_newest(training: Training, folder: Path) -> None:
             load_checkpoint(training, path)
         except DamagedError as error:
             rest = "trying the one before" if number < len(paths) else "there is no other one"
-            print(f"hal: {error}; {rest}", file=sys.stderr)
+            print(f"hal: {printable(str(error))}; {rest}", file=sys.stderr)
         else:
             training.begin_anew()
             for damaged in paths[: number - 1]:

@@ -9,7 +9,9 @@ from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
+from hal.checks import printable
 from hal.config.file import load_config
+from hal.files import read_bytes
 from hal.runs.folder import FAILURE, find_runs, read_evaluation, read_metrics, state_of
 
 COLOURS = {"done": "green", "running": "cyan", "stopped": "yellow", "failed": "red"}
@@ -19,7 +21,9 @@ UNKNOWN = "-"
 def runs_table(folder: Path) -> Table:
     """Return a table with a row for each run at or below a folder."""
     runs = find_runs(folder)
-    table = Table(title=Text(f"runs in {folder}: {len(runs)}"), box=SIMPLE_HEAD, padding=0)
+    table = Table(
+        title=Text(printable(f"runs in {folder}: {len(runs)}")), box=SIMPLE_HEAD, padding=0
+    )
     table.add_column("task", overflow="fold")
     table.add_column("method", overflow="fold")
     for name in ("seed", "progress", "success", "steps/s", "CPU time", "state"):
@@ -30,9 +34,10 @@ def runs_table(folder: Path) -> Table:
         name = str(run.relative_to(folder))
         try:
             table.add_row(*_cells(run, name))
-        except (ValueError, TypeError, OSError) as error:
-            note = str(error).replace(f"{run}{os.sep}", "")
-            table.add_row(*[UNKNOWN] * 7, Text("damaged", "red"), Text(f"{name}: {note}"))
+        except Exception as error:  # whatever is in a stranger's folder, the others are listed
+            note = (str(error) or repr(error)).replace(f"{run}{os.sep}", "")
+            note = printable(f"{name}: {note}")
+            table.add_row(*[UNKNOWN] * 7, Text("damaged", "red"), Text(note))
     return table
 
 
@@ -43,7 +48,7 @@ def _cells(run: Path, name: str) -> list[Text]:
     online = [line["episode/success"] for line in lines if "episode/success" in line]
     success = f"{online[-1]:.0%} online" if online else UNKNOWN
     if state == "failed":
-        name += f": {(run / FAILURE).read_text(encoding='utf-8').strip()}"
+        name += f": {read_bytes(run / FAILURE).decode(errors='replace').strip()}"
     if state == "done":
         success = f"{read_evaluation(run)['success']:.0%} greedy"
     rate, seconds = last.get("steps_per_second"), last.get("cpu_seconds")
@@ -56,4 +61,5 @@ def _cells(run: Path, name: str) -> list[Text]:
         UNKNOWN if rate is None else f"{rate:,.0f}",
         UNKNOWN if seconds is None else str(timedelta(seconds=round(seconds))),
     )
-    return [*map(Text, cells), Text(state, COLOURS[state]), Text(name)]
+    words = [Text(printable(cell)) for cell in (*cells, name)]
+    return [*words[:-1], Text(state, COLOURS[state]), words[-1]]

@@ -13,7 +13,7 @@ from tensorboard.summary.writer.record_writer import RecordWriter
 
 from hal.config.settings import Config, values_of
 from hal.files import file_name, write_text
-from hal.runs.folder import METRICS, read_metrics
+from hal.runs.folder import METRICS, TENSORBOARD, read_metrics
 
 
 class Logger(Protocol):
@@ -55,7 +55,7 @@ class TensorBoardLogger:
     """Events of TensorBoard, one for each line."""
 
     def __init__(self, folder: Path, num_steps: int) -> None:
-        self._events = _new_events(folder / "tensorboard", num_steps)
+        self._events = _new_events(folder / TENSORBOARD, num_steps)
 
     def write(self, metrics: dict[str, Any]) -> None:
         """Take one line of metrics."""
@@ -102,7 +102,7 @@ def _new_events(folder: Path, num_steps: int) -> RecordWriter:
     """Begin a file of TensorBoard's; what earlier ones have beyond these steps is forgotten."""
     folder.mkdir(exist_ok=True)
     is_first = not any(folder.iterdir())
-    records = RecordWriter((folder / f"events.out.tfevents.{time.time_ns()}").open("wb"))
+    records = RecordWriter((folder / f"events.out.tfevents.{time.time_ns()}").open("xb"))
     records.write(Event(wall_time=time.time(), file_version="brain.Event:2").SerializeToString())
     if not is_first:
         start = SessionLog(status=SessionLog.START)

@@ -14,6 +14,8 @@ from torch import Tensor, nn
 
 from hal.agent.networks.weights import below, load_named, named
 
+MOST = 1e100  # of what is counted and summed; what is beyond was never written
+
 
 @dataclass
 class Parts:
@@ -73,9 +75,12 @@ def restore(owner: Any, path: str, parts: Parts) -> None:
         elif isinstance(item, np.random.Generator):
             item.bit_generator.state = parts.values[at]
         elif isinstance(item, dict):
+            for value in parts.values[at].values():
+                _check_alike(0.0, value, at)
             item.clear()
             item.update(parts.values[at])
         else:
+            _check_alike(item, parts.values[at], at)
             setattr(owner, name, parts.values[at])
 
 
@@ -100,6 +105,19 @@ def _fill(target: np.ndarray, saved: np.ndarray, path: str) -> None:
 def _check_shape(wanted: tuple[int, ...], saved: tuple[int, ...], path: str) -> None:
     if saved != wanted:  # or it would be broadcast
         raise ValueError(f"{path} has shape {tuple(saved)}, not {tuple(wanted)}")
+
+
+def _check_alike(item: Any, saved: Any, path: str) -> None:
+    """Refuse a value of another kind than what it replaces; in lists, one level deep."""
+    kinds = int | float if isinstance(item, float) else type(item)
+    is_alike = isinstance(saved, kinds) and isinstance(saved, bool) == isinstance(item, bool)
+    if is_alike and isinstance(saved, list):
+        pairs = zip(item, saved, strict=False)
+        is_alike = len(item) == len(saved) and all(type(a) is type(b) for a, b in pairs)
+    elif is_alike and isinstance(saved, int | float):
+        is_alike = abs(saved) <= MOST and (saved >= 0 or isinstance(item, float))
+    if not is_alike:
+        raise ValueError(f"{path} is {repr(saved)[:40]}; legal: as {repr(item)[:40]}")
 
 
 def _restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:

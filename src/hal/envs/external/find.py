@@ -23,15 +23,21 @@ def is_external(task: str) -> bool:
     return ":" in task or has_adapter
 
 
+def check_name(name: str) -> None:
+    """Refuse what has a colon but is not module:function."""
+    module, _, function = name.partition(":")
+    if ":" in name and not all(word.isidentifier() for word in (*module.split("."), function)):
+        raise ValueError(f"--env {name}; legal: module:function, or a name of `hal tasks`")
+
+
 def find_make(name: str) -> Make:
     """Return the function that makes an environment, by the names that `is_external` tells."""
     if ":" not in name:
         adapter, _, rest = name.partition("/")
         module = import_module(f"{adapters.__name__}.{adapter}")
         return partial(module.make, rest or module.NAMES[0])
+    check_name(name)
     module_name, _, function = name.partition(":")
-    if not all(word.isidentifier() for word in (*module_name.split("."), function)):
-        raise ValueError(f"--env {name}; legal: module:function, or a name of `hal tasks`")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())  # where users of a command expect their own modules
     with blaming(name, "its import"):
