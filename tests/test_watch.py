@@ -230,7 +230,7 @@ def test_the_environment_is_closed(
 ) -> None:
     closed = []
     monkeypatch.setattr(Toy, "close", lambda env, **_: closed.append(env))
-    monkeypatch.setattr("hal.runs.checkpoint.load_by_name", lambda run: untrained("Toy"))
+    monkeypatch.setattr("hal.runs.checkpoint.load_by_name", lambda run, *_: untrained("Toy"))
     watch("toy", gif=tmp_path / "toy.gif", seed=0)
     assert len(closed) == 1
     assert f"took {LENGTH} steps" in capsys.readouterr().out

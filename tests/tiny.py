@@ -43,6 +43,8 @@ def shrunk(name: str, which: slice) -> Experiment:
             task="stick",
             settings={**variant.settings, **settings},
             num_removed=min(variant.num_removed, 1),
+            preset="",
+            steps=0,
         )
         for variant in experiment.variants[which]
     )

@@ -5,6 +5,7 @@ from contextlib import closing
 from statistics import median
 
 from hal.config.presets import make_config
+from hal.config.settings import Config
 from hal.runs.training import Training
 
 NUM_MEASURED = 3  # rates, the median of which counts: machines are shared
@@ -26,7 +27,7 @@ def calibrate(presets: Iterable[str]) -> dict[str, float]:
 
 
 def _rate(scale: str) -> float:
-    training = Training(make_config("treasure", "hal", scale))
+    training = Training(make_config(Config.task, preset=scale))
     with closing(training.env):
         _steps_per_second(training, WARMUP[scale])
         return median(_steps_per_second(training, STEPS[scale]) for _ in range(NUM_MEASURED))
