@@ -15,9 +15,10 @@ from hal.files import read_bytes
 
 METRICS, EVALUATION, FAILURE = "metrics.jsonl", "evaluation.json", "failure.txt"
 KEEPING, LOCK, CHECKPOINTS = "keeping.json", "run.lock", "checkpoints"
+NEWEST = "checkpoint.txt"  # the name of the newest one: who has lost it is to know
 WEIGHTS, TENSORBOARD, WANDB = "weights.safetensors", "tensorboard", "wandb"
-OWN = (CONFIG, KEEPING, METRICS, EVALUATION, FAILURE, LOCK, WEIGHTS)
-OWN += (CHECKPOINTS, TENSORBOARD, WANDB)
+OWN_FILES = (CONFIG, KEEPING, METRICS, EVALUATION, FAILURE, LOCK, NEWEST, WEIGHTS)
+OWN = (*OWN_FILES, CHECKPOINTS, TENSORBOARD, WANDB)
 MOST = 1e100  # of a metric; what is beyond was never measured
 MOST_STEPS = 2**53
 
