@@ -13,9 +13,8 @@ import pytest
 
 from hal.config.presets import METHODS, make_config
 from hal.errors import DamagedError
-from hal.runs.checkpoint import checkpoints_of, load_checkpoint, save_checkpoint
+from hal.runs.checkpoint import checkpoints_of, load_checkpoint, load_newest, save_checkpoint
 from hal.runs.folder import CHECKPOINTS
-from hal.runs.lifecycle import load_newest
 from hal.runs.snapshot import Parts, gather
 from hal.runs.training import Training
 from tests.tiny import TINY

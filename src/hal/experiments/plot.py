@@ -128,7 +128,7 @@ def draw_coverage(axes: Axes, group: Group, names: list[str]) -> None:
         lines.append(draw_curve(axes, mean_curve(group.runs, name), style, shade=0.06))
     label_axes(axes, "episodes with milestone", top=1.0)
     titles = [printable(name.removeprefix(COVERAGE).replace("_", " ")) for name in names]
-    place = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
+    place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
     _as_they_are(axes.legend(lines, titles, **place, fontsize=5))
 
 

@@ -59,7 +59,7 @@ def read_evaluation(run: Path) -> dict[str, Any]:
     """Return the greedy evaluation of a run that is done, or say what is wrong with it."""
     path = run / EVALUATION
     result = read_json(path)
-    rate = result.get("success") if isinstance(result, dict) else None
+    rate: Any = result.get("success") if isinstance(result, dict) else None
     if not _is_number(rate) or not 0 <= rate <= 1:
         raise DamagedError(f"{path} is damaged: it has no success rate")
     values: dict[str, Any] = result

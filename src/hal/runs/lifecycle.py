@@ -50,6 +50,7 @@ from hal.runs.signals import Signals, is_stop
 from hal.runs.training import Training
 from hal.runs.trust import check_consent, note_own
 
+MOST_EPISODES = 100_000  # they are all played at once
 LONGEST = 2**53  # seconds, as a floating-point number has them
 
 
@@ -63,7 +64,7 @@ class Keeping:
     use_processes: bool = False  # one for each lane of an environment that is not native
 
     def __post_init__(self) -> None:
-        check_whole_number("episodes", self.num_episodes, 1)
+        check_whole_number("episodes", self.num_episodes, 1, MOST_EPISODES)
         seconds = self.checkpoint_seconds
         is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
         if not is_number or not (0 <= seconds <= LONGEST or seconds == math.inf):
@@ -263,7 +264,7 @@ def _note_failure(folder: Path, reason: str) -> None:
 
 def evaluate_policy(policy: Policy, num_episodes: int) -> dict[str, Any]:
     """Return what a run was and how its agent does, greedily and in fresh episodes."""
-    check_whole_number("episodes", num_episodes, 1)
+    check_whole_number("episodes", num_episodes, 1, MOST_EPISODES)
     config = policy.config
     return {
         "task": config.task,

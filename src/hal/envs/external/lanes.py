@@ -72,8 +72,11 @@ class ExternalLanes(VectorWrapper[Any, Any, Any]):
 
     def close(self, **kwargs: Any) -> None:
         """Close all lanes; all that was wanted of them was had."""
-        with forgiving(self.name, "close"):
-            self.env.close(**kwargs)
+        try:
+            with forgiving(self.name, "close"):
+                self.env.close(**kwargs)
+        finally:
+            self.env.closed = True  # or it is tried again when nobody can stop it any more
 
     def _checked(self, what: str, values: Any, kind: Any) -> np.ndarray:
         """Return one number for each lane, or say what is wrong with them."""

@@ -80,6 +80,7 @@ class ProcessLanes(AsyncVectorEnv):
         finally:
             for process in self.processes:
                 process.kill()
+            for process in self.processes:
                 process.join()
 
     @contextmanager
