@@ -95,3 +95,19 @@ def test_the_scripted_player_solves_every_task(task: str) -> None:
         frames = list(play_episode(env))
         assert frames[-1].collected == task
         assert len(frames) < 400
+
+
+def test_the_scripted_player_does_not_wall_itself_in() -> None:
+    """In this world the only way down begins below where a bench would be placed soonest."""
+    env = GridEnv("diamond")
+    env.reset(seed=2104)
+    assert list(play_episode(env))[-1].collected == "diamond"
+
+
+def test_a_world_without_a_way_is_told() -> None:
+    """Two stones are all that can be reached here without a stone pickaxe, which takes three."""
+    env = GridEnv("diamond")
+    env.reset(seed=1971)
+    message = "after 45 steps there is no way to stone in this world; take another --seed"
+    with pytest.raises(ValueError, match=message):
+        list(play_episode(env))

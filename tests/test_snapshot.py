@@ -13,9 +13,8 @@ import pytest
 
 from hal.config.presets import METHODS, make_config
 from hal.errors import DamagedError
-from hal.runs.checkpoint import checkpoints_of, load_checkpoint, save_checkpoint
+from hal.runs.checkpoint import checkpoints_of, load_checkpoint, load_newest, save_checkpoint
 from hal.runs.folder import CHECKPOINTS
-from hal.runs.lifecycle import _load_newest
 from hal.runs.snapshot import Parts, gather
 from hal.runs.training import Training
 from tests.tiny import TINY
@@ -127,12 +126,12 @@ def test_a_damaged_checkpoint_does_not_keep_its_place(
         save_checkpoint(training, tmp_path)
     newest, older = checkpoints_of(tmp_path)
     (newest / "values.json").write_text("{}")
-    _load_newest(Training(training.config), tmp_path)
+    load_newest(Training(training.config), tmp_path)
     assert checkpoints_of(tmp_path) == [older]
     assert "trying the one before" in capsys.readouterr().err
     (older / "values.json").unlink()
     with pytest.raises(ValueError, match="has no whole checkpoint"):
-        _load_newest(Training(training.config), tmp_path)
+        load_newest(Training(training.config), tmp_path)
     assert "there is no other one" in capsys.readouterr().err
 
 

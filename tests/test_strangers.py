@@ -163,14 +163,17 @@ class Counting:
         self.lanes: list[list[int]] = [[], []]
 
 
+WRONG: dict[str, list[Any]] = {
+    "count": [-1, 1.5, "x", True, None, 10**400],
+    "sum": [float("nan"), float("inf"), "x", None, 10**400],
+    "lanes": [[], [5, 5], [[]], "ab", {}],
+    "flag": [1],
+    "nothing": [0],
+}
+
+
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *(("count", value) for value in (-1, 1.5, "x", True, None, 10**400)),
-        *(("sum", value) for value in (float("nan"), float("inf"), "x", None, 10**400)),
-        *(("lanes", value) for value in ([], [5, 5], [[]], "ab", {})),
-        *(("flag", 1), ("nothing", 0)),
-    ],
+    ("name", "value"), [(name, value) for name, values in WRONG.items() for value in values]
 )
 def test_kept_values_are_of_their_kind(name: str, value: Any) -> None:
     parts = Parts()

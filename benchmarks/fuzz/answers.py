@@ -14,6 +14,7 @@ from unittest.mock import patch
 from hal.cli import main
 
 PATIENCE = 20.0  # seconds after which somebody presses Ctrl-C
+AGAIN = 1.0  # and presses it again
 MEMORY = 6 * 2**30  # bytes of addresses beyond what the process has, so that none are used up
 STOPPED = 130
 
@@ -44,23 +45,43 @@ class Answer:
         return "an escape sequence" if {"\x1b", "\x07"} & {*self.out, *self.err} else ""
 
 
-def answer_to(words: list[str]) -> Answer:
+def answer_to(words: list[str], patience: float = PATIENCE) -> Answer:
     """Run a command; one that does not end is stopped as a person would."""
     out, err, code, trace = StringIO(), StringIO(), 0, ""
-    thread = threading.main_thread().ident
-    assert thread is not None
-    alarm = threading.Timer(PATIENCE, signal.pthread_kill, (thread, signal.SIGINT))
-    alarm.start()
     try:
-        with patch.object(sys, "argv", ["hal", *words]), redirect_stdout(out), redirect_stderr(err):
+        with (
+            patch.object(sys, "argv", ["hal", *words]),
+            redirect_stdout(out),
+            redirect_stderr(err),
+            _pressing(patience),
+        ):
             main()
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except BaseException:
         trace = traceback.format_exc(limit=-3)
-    finally:
-        alarm.cancel()
     return Answer(code, out.getvalue(), err.getvalue(), trace)
+
+
+@contextmanager
+def _pressing(patience: float) -> Iterator[None]:
+    """Press Ctrl-C after a while, again and again."""
+    is_over, thread = threading.Event(), threading.main_thread().ident
+    assert thread is not None
+
+    def press() -> None:
+        wait = patience
+        while not is_over.wait(wait):
+            signal.pthread_kill(thread, signal.SIGINT)
+            wait = AGAIN
+
+    person = threading.Thread(target=press)
+    person.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        person.join()
 
 
 @contextmanager

@@ -4,6 +4,8 @@ import inspect
 import os
 import random
 import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from unittest.mock import patch
 
@@ -14,7 +16,7 @@ from hal.cli.train import train_from
 from hal.config.names import spellings
 from hal.config.settings import GROUPS, Config
 
-READING = {
+READING: dict[str, Callable[..., None]] = {
     "eval": commands.evaluate,
     "watch": commands.watch,
     "plot": commands.plot,
@@ -23,7 +25,11 @@ READING = {
     "tasks": commands.tasks,
 }
 # Of these only the words are read: they open windows, or go on for long.
-DOING = {"play": commands.play, "check": commands.check, "reproduce": commands.reproduce}
+DOING: dict[str, Callable[..., None]] = {
+    "play": commands.play,
+    "check": commands.check,
+    "reproduce": commands.reproduce,
+}
 VALUES = [
     *("", "-", "--", "0", "1", "-1", "3.5", "1e9", "nan", "inf", "-inf", "9" * 30, "9" * 5000),
     *("x", "é", "\x1b[31m", "a b", "None", "True", "[1]", "{}", "fast", "paper", "hal", "rainbow"),
@@ -84,10 +90,10 @@ def _names_of(command: str) -> list[str]:
 
 def _try(words: list[str]) -> str:
     """Answer a command line as far as nothing is trained; return what is wrong, if anything."""
-    nothing = patch("hal.runs.lifecycle.run_training")
-    if words[0] in DOING:
-        nothing = patch("hal.cli.entry.parsed", _only_parsed)
-    with nothing:
+    with ExitStack() as stack:
+        stack.enter_context(patch("hal.runs.lifecycle.run_training"))
+        if words[0] in DOING:
+            stack.enter_context(patch("hal.cli.entry.parsed", _only_parsed))
         return answer_to(words).fault
 
 

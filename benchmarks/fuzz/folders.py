@@ -127,7 +127,8 @@ def _files(run: Path, *suffixes: str) -> list[Path]:
 def _flip(rng: random.Random, run: Path, _: Path) -> str:
     path = rng.choice(_files(run))
     data = bytearray(path.read_bytes() if path.exists() else b"")
-    for _ in range(rng.choice([1, 3, 30]) if data else 0):
+    num_flips = rng.choice([1, 3, 30]) if data else 0
+    for _times in range(num_flips):
         data[rng.randrange(len(data))] = rng.randrange(256)
     path.write_bytes(data)
     return path.name
@@ -227,7 +228,7 @@ def _retype(rng: random.Random, run: Path, _: Path) -> str:
         return "nothing"
     name = rng.choice([*arrays])
     arrays[name] = rng.choice([arrays[name].astype("U3"), arrays[name].reshape(-1)[:1]])
-    np.savez(path, **arrays)  # type: ignore[arg-type]  # its names are free
+    np.savez(path, **arrays)
     _make_sums_agree(path.parent)
     return f"{name} {arrays[name].dtype} {arrays[name].shape}"
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 
-def check_whole_number(name: str, value: object, least: int) -> None:
-    """Refuse what is not a whole number from `least` on."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name} {value!r}; legal: whole numbers from {least}")
+def check_whole_number(name: str, value: object, least: int, most: int | None = None) -> None:
+    """Refuse what is not a whole number from `least` on, to `most` if there is such a bound."""
+    is_bool, end = isinstance(value, bool), "" if most is None else f" to {most}"
+    if is_bool or not isinstance(value, int | np.integer) or not least <= value <= (most or value):
+        raise ValueError(f"{name} {value!r}; legal: whole numbers from {least}{end}")
 
 
 def check_choice(name: str, value: object, legal: Sequence[object]) -> None:

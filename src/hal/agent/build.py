@@ -6,6 +6,7 @@ from gymnasium import spaces
 
 from hal.agent.base import EnvFacts
 from hal.agent.hal import HierarchicalAgent
+from hal.agent.memory import check_memory
 from hal.agent.networks.cells import Cells
 from hal.agent.networks.convolution import PlaneEncoder
 from hal.agent.networks.embedding import BagEncoder
@@ -17,9 +18,6 @@ from hal.config.presets import WITHOUT_TASK
 from hal.config.settings import Config
 from hal.envs.lanes import Lanes
 from hal.envs.observations import Obs, Part, parts_of
-
-GB = 10**9
-MOST_BYTES = 8 * GB  # of observations that an agent keeps
 
 
 def background_of(env: Lanes, obs: Obs) -> np.ndarray:
@@ -58,18 +56,3 @@ def facts_of(env: Lanes) -> EnvFacts:
     assert isinstance(actions, spaces.Discrete)
     final = NONE if env.final_milestone is None else env.milestones.index(env.final_milestone)
     return EnvFacts(int(actions.n), env.milestones, final, env.columns, int(actions.start))
-
-
-def check_memory(config: Config, parts: tuple[Part, ...], num_milestones: int) -> None:
-    """Refuse to keep more observations than a machine has room for; pictures are large."""
-    bytes_each = sum(part.size * part.dtype.itemsize for part in parts)
-    num_kept = config.replay.capacity
-    if not config.options.is_flat:
-        num_kept += 2 * config.meta.capacity
-    if config.has_mask:
-        num_kept += 2 * config.affordances.examples * num_milestones
-    total = num_kept * bytes_each
-    if total > MOST_BYTES:
-        what = f"{num_kept:,} observations of {bytes_each:,} bytes are {total / GB:.0f} GB"
-        fields = "replay.capacity, meta.capacity and affordances.examples"
-        raise ValueError(f"{what}; legal: up to {MOST_BYTES // GB} GB, by smaller {fields}")

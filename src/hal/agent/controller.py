@@ -105,6 +105,9 @@ class Controller:
         is_trained = np.arange(windows.action.shape[1]) < self.settings.trained_steps
         places = [np.nonzero(lesson.where & is_trained) for lesson in lessons]
         row, step = (np.concatenate(part) for part in zip(*places, strict=True))
+        errors = np.zeros(len(windows.slots))
+        if not row.size:  # episodes of a step each, and all windows begin between two
+            return {}, errors
         goal = np.concatenate([one.goal[at] for one, at in zip(lessons, places, strict=True)])
         returns = torch.from_numpy(self._returns(windows, lessons, places)).to(self.device)
         values = self._values(self.learner.network, windows, row, step, goal)
@@ -114,7 +117,6 @@ class Controller:
         loss = q_loss(chosen, returns, weight)
         norm = self.learner.descend(loss, progress)
         self.target.follow(self.learner.network)
-        errors = np.zeros(len(windows.slots))
         np.maximum.at(errors, row, (chosen.detach() - returns).abs().cpu().numpy())
         return {"loss/controller": loss.item(), "gradient/controller": norm}, errors
 

@@ -128,8 +128,8 @@ def draw_coverage(axes: Axes, group: Group, names: list[str]) -> None:
         lines.append(draw_curve(axes, mean_curve(group.runs, name), style, shade=0.06))
     label_axes(axes, "episodes with milestone", top=1.0)
     titles = [printable(name.removeprefix(COVERAGE).replace("_", " ")) for name in names]
-    legend = axes.legend(lines, titles, loc="center left", bbox_to_anchor=(1, 0.5), fontsize=5)
-    _as_they_are(legend)
+    place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
+    _as_they_are(axes.legend(lines, titles, **place, fontsize=5))
 
 
 def draw_curve(axes: Axes, curve: Curve, style: dict[str, Any], shade: float = 0.18) -> Line2D:

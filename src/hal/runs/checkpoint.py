@@ -8,6 +8,7 @@ their checksums, likewise.
 import hashlib
 import json
 import shutil
+import sys
 import zipfile
 from contextlib import closing
 from dataclasses import replace
@@ -23,10 +24,12 @@ from torch import Tensor
 import hal
 from hal.agent.build import make_agent
 from hal.agent.protocol import Agent
+from hal.checks import printable
 from hal.config.file import CONFIG, load_config
 from hal.errors import DamagedError
-from hal.files import all_or_nothing, flush, read_bytes
-from hal.runs.folder import CHECKPOINTS, WEIGHTS, read_json
+from hal.files import all_or_nothing, flush, read_bytes, write_text
+from hal.runs.display import say
+from hal.runs.folder import CHECKPOINTS, METRICS, NEWEST, WEIGHTS, read_json
 from hal.runs.lanes import make_lanes
 from hal.runs.policy import Policy
 from hal.runs.snapshot import Parts, gather, restore
@@ -138,8 +141,15 @@ def save_checkpoint(training: Training, folder: Path) -> None:
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
+    write_text(folder / NEWEST, path.name + "\n")
     for old in checkpoints_of(folder)[NUM_KEPT:]:
         shutil.rmtree(old, ignore_errors=True)
+
+
+def forget_checkpoints(folder: Path) -> None:
+    """Remove what is only there to go on."""
+    (folder / NEWEST).unlink(missing_ok=True)
+    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
 
 
 def checkpoints_of(folder: Path) -> list[Path]:
@@ -167,6 +177,36 @@ def load_checkpoint(training: Training, path: Path) -> None:
     except Exception as error:  # whatever it is that they do not fit in
         reason = _reason_of(error)
         raise DamagedError(f"{path} is damaged or of another version: {reason}") from error
+
+
+def check_checkpoints(place: Path, name: Path) -> None:
+    """Refuse to begin again over what a run has done, should somebody have lost its checkpoints."""
+    if checkpoints_of(place):
+        return
+    if (place / NEWEST).is_file():
+        newest = printable(read_bytes(place / NEWEST).decode(errors="replace").strip())
+        what = f"{name} has lost its checkpoints, the last was {newest}"
+        raise ValueError(f"{what}; put them back into {name / CHECKPOINTS}, or begin a new run")
+    if (place / METRICS).is_file():
+        say(f"{name} was stopped before its first checkpoint: it begins again")
+
+
+def load_newest(training: Training, folder: Path) -> None:
+    """Load the newest whole checkpoint; damaged ones are told and given up."""
+    paths = checkpoints_of(folder)
+    for number, path in enumerate(paths, start=1):
+        try:
+            load_checkpoint(training, path)
+        except DamagedError as error:
+            rest = "trying the one before" if number < len(paths) else "there is no other one"
+            print(f"hal: {printable(str(error))}; {rest}", file=sys.stderr)
+        else:
+            training.begin_anew()
+            for damaged in paths[: number - 1]:
+                shutil.rmtree(damaged, ignore_errors=True)
+            return
+    if paths:
+        raise ValueError(f"{folder} has no whole checkpoint; start anew with `hal train`")
 
 
 def _reason_of(error: Exception) -> str:

@@ -14,6 +14,7 @@ from hal.envs.external.find import is_external
 from hal.envs.lanes import Lanes
 from hal.runs.lanes import make_lanes
 from hal.runs.policy import Policy
+from hal.runs.signals import delayed
 
 
 @dataclass(frozen=True)
@@ -82,10 +83,11 @@ def evaluate(
     tally = Tally()
     longest = agent.config.environment.horizon if is_external(agent.config.task) else np.inf
     while active.size and length.max() < longest:  # not all that others write ever ends
-        actions[active], choice = policy.decide(active, obs, info)
-        if choice.beliefs is not None:
-            tally_mask(tally, *choice.beliefs, info, choice.lanes, agent.milestones)
-        obs, _, terminated, truncated, info = env.step(actions)
+        with delayed():
+            actions[active], choice = policy.decide(active, obs, info)
+            if choice.beliefs is not None:
+                tally_mask(tally, *choice.beliefs, info, choice.lanes, agent.milestones)
+            obs, _, terminated, truncated, info = env.step(actions)
         length[active] += 1
         covered[active] |= info["milestones"][active]
         active = active[~(terminated | truncated)[active]]

@@ -5,7 +5,7 @@ import math
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -15,11 +15,10 @@ from hal.files import read_bytes
 
 METRICS, EVALUATION, FAILURE = "metrics.jsonl", "evaluation.json", "failure.txt"
 KEEPING, LOCK, CHECKPOINTS = "keeping.json", "run.lock", "checkpoints"
+NEWEST = "checkpoint.txt"  # the name of the newest one: who has lost it is to know
 WEIGHTS, TENSORBOARD, WANDB = "weights.safetensors", "tensorboard", "wandb"
-OWN = (
-    *(CONFIG, KEEPING, METRICS, EVALUATION, FAILURE, LOCK),
-    *(WEIGHTS, CHECKPOINTS, TENSORBOARD, WANDB),
-)
+OWN_FILES = (CONFIG, KEEPING, METRICS, EVALUATION, FAILURE, LOCK, NEWEST, WEIGHTS)
+OWN = (*OWN_FILES, CHECKPOINTS, TENSORBOARD, WANDB)
 MOST = 1e100  # of a metric; what is beyond was never measured
 MOST_STEPS = 2**53
 
@@ -60,8 +59,8 @@ def read_evaluation(run: Path) -> dict[str, Any]:
     """Return the greedy evaluation of a run that is done, or say what is wrong with it."""
     path = run / EVALUATION
     result = read_json(path)
-    rate = result.get("success") if isinstance(result, dict) else None
-    if not (_is_number(rate) and 0 <= rate <= 1):
+    rate: Any = result.get("success") if isinstance(result, dict) else None
+    if not _is_number(rate) or not 0 <= rate <= 1:
         raise DamagedError(f"{path} is damaged: it has no success rate")
     values: dict[str, Any] = result
     return values
@@ -120,7 +119,7 @@ def _check_metrics(path: Path, line: dict[str, Any]) -> None:
             raise DamagedError(f"{path} is damaged: {name} is a {kind}; legal: numbers")
 
 
-def _is_number(value: Any) -> TypeGuard[float]:
+def _is_number(value: Any) -> bool:
     if isinstance(value, float) and not math.isfinite(value):
         return True  # as runs write it that have nothing to measure yet
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MOST

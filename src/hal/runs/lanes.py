@@ -35,4 +35,9 @@ def make_lanes(
         use_processes=use_processes,
         render_mode=render_mode,
     )
-    return ExternalLanes(lanes, config.task, env.milestones, env.reward == "dense" and not to_play)
+    try:
+        is_dense = env.reward == "dense" and not to_play
+        return ExternalLanes(lanes, config.task, env.milestones, is_dense)
+    except BaseException:
+        lanes.close()  # it may have processes
+        raise

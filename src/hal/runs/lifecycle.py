@@ -3,10 +3,8 @@
 import json
 import math
 import shlex
-import shutil
-import sys
 import time
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from importlib.util import find_spec
@@ -14,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hal.agent.networks.learning import device_of
-from hal.checks import check_whole_number, printable
+from hal.checks import check_whole_number
 from hal.config.file import load_config, save_config
 from hal.config.settings import Config, with_values
 from hal.envs.external.find import is_external
@@ -27,11 +25,16 @@ from hal.errors import (
     how_to_go_on,
 )
 from hal.files import file_name, locked, write_text
-from hal.runs.checkpoint import checkpoints_of, load_checkpoint, save_agent, save_checkpoint
+from hal.runs.checkpoint import (
+    check_checkpoints,
+    forget_checkpoints,
+    load_newest,
+    save_agent,
+    save_checkpoint,
+)
 from hal.runs.display import Display, say, success_line
 from hal.runs.evaluation import evaluate
 from hal.runs.folder import (
-    CHECKPOINTS,
     EVALUATION,
     FAILURE,
     KEEPING,
@@ -40,12 +43,14 @@ from hal.runs.folder import (
     is_done,
     read_json,
 )
+from hal.runs.home import Home, LostError
 from hal.runs.loggers import make_loggers
 from hal.runs.policy import Policy
-from hal.runs.signals import Signals
+from hal.runs.signals import Signals, is_stop
 from hal.runs.training import Training
 from hal.runs.trust import check_consent, note_own
 
+MOST_EPISODES = 100_000  # they are all played at once
 LONGEST = 2**53  # seconds, as a floating-point number has them
 
 
@@ -59,7 +64,7 @@ class Keeping:
     use_processes: bool = False  # one for each lane of an environment that is not native
 
     def __post_init__(self) -> None:
-        check_whole_number("episodes", self.num_episodes, 1)
+        check_whole_number("episodes", self.num_episodes, 1, MOST_EPISODES)
         seconds = self.checkpoint_seconds
         is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
         if not is_number or not (0 <= seconds <= LONGEST or seconds == math.inf):
@@ -81,15 +86,20 @@ def new_folder(config: Config) -> Path:
 def run_training(config: Config, folder: Path, keeping: Keeping) -> dict[str, Any]:
     """Train and evaluate in a new folder; return the evaluation."""
     device_of(config.device)
+    place = folder.absolute()  # environments may change the folder that they are in
     if folder.exists():
         raise ValueError(f"{folder} exists already; take another one, or {how_to_go_on(folder)}")
     training = _new_training(config, keeping)
     if is_external(config.task):  # its milestones may change; what the agent learned does not
         config = with_values(config, {"environment.milestones": training.env.milestones})
-    folder.mkdir(parents=True)
-    prepare_run(config, folder, keeping)
-    with _alone(folder):
-        return _go_on(training, folder, keeping)
+    try:
+        place.mkdir(parents=True)
+        prepare_run(config, place, keeping)
+    except BaseException:
+        training.env.close()
+        raise
+    with _alone(place):
+        return _go_on(training, Home(place, folder), keeping)
 
 
 def _new_training(config: Config, keeping: Keeping) -> Training:
@@ -122,19 +132,25 @@ def resume_training(
     It is kept and judged as it was to be, but for what `changes` says of its `Keeping`. Another
     process that is at it has so many seconds to let go. For `env` and `trust`, see `load`.
     """
+    place = folder.absolute()  # environments may change the folder that they are in
     config = load_config(folder)
     check_plain(folder)
     check_consent(config.task, folder, env, trust)
     device_of(config.device)
-    with _alone(folder, patience):
-        if is_done(folder):
-            shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+    with _alone(place, patience):
+        if is_done(place):
+            forget_checkpoints(place)
             raise ValueError(f"{folder} is done; see it with: hal eval {shlex.quote(str(folder))}")
-        keeping = Keeping(**{**_read_keeping(folder), **changes})
+        keeping = Keeping(**{**_read_keeping(place), **changes})
+        check_checkpoints(place, folder)
         training = _new_training(config, keeping)
-        _load_newest(training, folder)
-        (folder / FAILURE).unlink(missing_ok=True)
-        return _go_on(training, folder, keeping)
+        try:
+            load_newest(training, place)
+        except BaseException:
+            training.env.close()
+            raise
+        (place / FAILURE).unlink(missing_ok=True)
+        return _go_on(training, Home(place, folder), keeping)
 
 
 def _read_keeping(folder: Path) -> dict[str, Any]:
@@ -153,60 +169,61 @@ def _alone(folder: Path, patience: float = 1.0) -> AbstractContextManager[None]:
     return locked(folder / LOCK, f"{folder} is being trained by another process", patience)
 
 
-def _load_newest(training: Training, folder: Path) -> None:
-    """Load the newest whole checkpoint; damaged ones are told and given up."""
-    paths = checkpoints_of(folder)
-    for number, path in enumerate(paths, start=1):
-        try:
-            load_checkpoint(training, path)
-        except DamagedError as error:
-            rest = "trying the one before" if number < len(paths) else "there is no other one"
-            print(f"hal: {printable(str(error))}; {rest}", file=sys.stderr)
-        else:
-            training.begin_anew()
-            for damaged in paths[: number - 1]:
-                shutil.rmtree(damaged, ignore_errors=True)
-            return
-    if paths:
-        raise ValueError(f"{folder} has no whole checkpoint; start anew with `hal train`")
-
-
-def _go_on(training: Training, folder: Path, keeping: Keeping) -> dict[str, Any]:
+def _go_on(training: Training, home: Home, keeping: Keeping) -> dict[str, Any]:
     """Train to the end, then evaluate; whatever happens, the run can go on."""
-    with Signals() as signals:
+    with Signals() as signals, closing(home):
         try:
-            _train(training, folder, keeping, signals)
-            signals.is_patient = False
-            if signals.noticed is not None:
-                raise KeyboardInterrupt
-            return _finish(training, folder, keeping)
-        except KeyboardInterrupt:
-            raise StoppedError(folder, training.agent.num_steps, signals.code) from None
+            with closing(training.env):
+                _train(training, home, keeping, signals)
+                signals.is_patient = False
+                if signals.noticed is not None:
+                    raise KeyboardInterrupt
+                return _finish(training, home, keeping)
         except DivergedError as error:  # the same again, if it went on
-            _note_failure(folder, str(error))
+            _note_failure(home.path, str(error))
             raise FailedError(str(error)) from error
+        except LostError as error:
+            raise FailedError(_rescued(training, home, keeping)) from error
         except (OSError, ContractError) as error:
-            _note_failure(folder, str(error))
-            raise FailedError(f"{error}; {how_to_go_on(folder)}") from error
-        except Exception as error:
-            _note_failure(folder, repr(error))
+            _note_failure(home.path, str(error))
+            raise FailedError(f"{error}; {how_to_go_on(home.name)}") from error
+        except BaseException as error:
+            if is_stop(error):
+                raise StoppedError(home.name, training.agent.num_steps, signals.code) from None
+            _note_failure(home.path, repr(error))
             raise
-        finally:
-            training.env.close()
 
 
-def _train(training: Training, folder: Path, keeping: Keeping, signals: Signals) -> None:
+def _rescued(training: Training, home: Home, keeping: Keeping) -> str:
+    """Keep what is left of a run whose folder is not there any more; return what has become of it.
+
+    It is in memory as it was after its last step.
+    """
+    moved = home.new_path()
+    if moved is not None:
+        save_checkpoint(training, moved)
+        return f"{home.name} was moved to {moved} while it was trained; {how_to_go_on(moved)}"
+    what = f"{home.name} was removed while it was trained"
+    if home.path.exists() and not home.is_there():
+        return f"{what}, and something else is there; nothing is kept"
+    prepare_run(training.config, home.path, keeping)
+    save_checkpoint(training, home.path)
+    return f"{what}; all but its metrics is there again, {how_to_go_on(home.name)}"
+
+
+def _train(training: Training, home: Home, keeping: Keeping, signals: Signals) -> None:
     """Train to the end; a checkpoint is left there, or where somebody stopped it."""
-    agent = training.agent
+    agent, folder = training.agent, home.path
     loggers = make_loggers(folder, training.config, agent.num_steps, keeping.use_wandb)
     next_checkpoint = training.cpu_seconds + keeping.checkpoint_seconds
     start = time.process_time() - training.cpu_seconds
     try:
-        with Display(training.config, agent.milestones, folder, agent.num_steps) as display:
+        with Display(training.config, agent.milestones, home.name, agent.num_steps) as display:
             while not training.is_done:
                 training.step()
                 metrics = training.report()
                 if metrics is not None:
+                    home.check()
                     display.warn(agent.num_steps, agent.has_collected)
                     others = time.process_time() - start - training.cpu_seconds
                     for logger in loggers:
@@ -214,6 +231,7 @@ def _train(training: Training, folder: Path, keeping: Keeping, signals: Signals)
                 display.show(agent.num_steps, metrics)
                 is_stopped = signals.noticed is not None
                 if is_stopped or training.is_done or training.cpu_seconds >= next_checkpoint:
+                    home.check()
                     for logger in loggers:
                         logger.sync()
                     save_checkpoint(training, folder)
@@ -225,14 +243,15 @@ def _train(training: Training, folder: Path, keeping: Keeping, signals: Signals)
             logger.close()
 
 
-def _finish(training: Training, folder: Path, keeping: Keeping) -> dict[str, Any]:
+def _finish(training: Training, home: Home, keeping: Keeping) -> dict[str, Any]:
     """Keep the agent, evaluate it, and let go of what was only there to go on."""
-    save_agent(training.agent, folder)
+    save_agent(training.agent, home.path)
     say(f"evaluating {keeping.num_episodes} episodes")
     result = evaluate_policy(Policy(training.agent), keeping.num_episodes)
-    write_text(folder / EVALUATION, json.dumps(result, indent=2) + "\n")
-    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
-    say(f"{success_line(result)}; see {folder}")
+    home.check()
+    write_text(home.path / EVALUATION, json.dumps(result, indent=2) + "\n")
+    forget_checkpoints(home.path)
+    say(f"{success_line(result)}; see {home.name}")
     return result
 
 
@@ -245,7 +264,7 @@ def _note_failure(folder: Path, reason: str) -> None:
 
 def evaluate_policy(policy: Policy, num_episodes: int) -> dict[str, Any]:
     """Return what a run was and how its agent does, greedily and in fresh episodes."""
-    check_whole_number("episodes", num_episodes, 1)
+    check_whole_number("episodes", num_episodes, 1, MOST_EPISODES)
     config = policy.config
     return {
         "task": config.task,

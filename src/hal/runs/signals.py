@@ -2,6 +2,8 @@
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Self
 
@@ -11,7 +13,9 @@ STOPPING = [
 
 
 class Signals:
-    """Notes the first request to stop; as long as nobody is patient it interrupts at once."""
+    """Notes the first request to stop; a second one interrupts at once, and so does the first
+    where nobody is patient.
+    """
 
     def __init__(self) -> None:
         self.noticed: int | None = None
@@ -40,6 +44,27 @@ class Signals:
         return 128 + (self.noticed or signal.SIGINT)
 
     def _notice(self, number: int, _: FrameType | None) -> None:
-        self.noticed = self.noticed or number
-        if not self.is_patient:
+        is_first, self.noticed = self.noticed is None, self.noticed or number
+        if not (is_first and self.is_patient):
             raise KeyboardInterrupt
+
+
+@contextmanager
+def delayed() -> Iterator[None]:
+    """Let a request to stop wait until this is done, or there is a second one.
+
+    What it interrupts in a kernel's call, numba makes an error of its own.
+    """
+    signals = Signals()
+    try:
+        with signals:
+            yield
+    finally:
+        if signals.noticed is not None:
+            signal.raise_signal(signals.noticed)
+
+
+def is_stop(error: BaseException) -> bool:
+    """Tell whether an error is what has become of a request to stop."""
+    by_numba = isinstance(error, SystemError) and isinstance(error.__cause__, KeyboardInterrupt)
+    return isinstance(error, KeyboardInterrupt) or by_numba

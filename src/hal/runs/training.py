@@ -28,14 +28,22 @@ class Training:
         self.config = config
         num_envs = config.environment.num_envs
         self.env = make_lanes(config, num_envs, use_processes=use_processes)
+        try:
+            self._begin()
+        except BaseException:
+            self.env.close()  # it may have processes
+            raise
+        self.report_every = report_every or max(config.steps // NUM_REPORTS, 1)
+        self.num_reports = 0
+        self.cpu_seconds = 0.0  # of the steps alone
+
+    def _begin(self) -> None:
+        config = self.config
         self.obs, self.info = self.env.reset(seed=config.seed * MOST_ENVS)
         if config.affordances.mask == "oracle" and "affordances" not in self.info:
             raise ValueError(f"{config.task} does not tell affordances; legal: all but the oracle")
         self.background = background_of(self.env, self.obs)
         self.agent = make_agent(config, self.env, self.background)
-        self.report_every = report_every or max(config.steps // NUM_REPORTS, 1)
-        self.num_reports = 0
-        self.cpu_seconds = 0.0  # of the steps alone
 
     def take_background(self, background: np.ndarray) -> None:
         """Make the agent anew, should the run have begun with another background than this did."""

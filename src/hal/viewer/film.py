@@ -19,7 +19,9 @@ SAMPLE_SIZE = 250_000  # pixels
 
 
 def check_folder(argument: str, path: Path) -> None:
-    """Raise a ValueError if the folder of the file that an argument names is missing."""
+    """Raise a ValueError if the folder of the file that an argument names is missing, or is it."""
+    if path.is_dir():
+        raise ValueError(f"{argument} {path}: that is a folder; legal: a file")
     if not path.absolute().parent.is_dir():
         raise ValueError(f"{argument} {path}: there is no folder {path.absolute().parent}")
 

@@ -12,7 +12,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from hal.envs.external.blame import blaming
+from hal.envs.external.blame import blaming, forgiving
 from hal.envs.external.milestones import check_names
 from hal.errors import ContractError
 
@@ -68,6 +68,11 @@ class Contract(gymnasium.Wrapper[Any, Any, Any, Any]):
         if not np.isfinite(reward):
             raise ContractError(f"{self.name}: step's reward is {reward}; legal: finite numbers")
         return obs, reward, bool(terminated), bool(truncated), self._checked("step", obs, info)
+
+    def close(self) -> None:
+        """Close it; all that was wanted of it was had."""
+        with forgiving(self.name, "close"):
+            self.env.close()
 
     def _checked(self, what: str, obs: Any, info: dict[str, Any]) -> dict[str, Any]:
         """Return the part of info that an agent reads."""

@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv, VectorEnv, VectorWrapper
 
-from hal.envs.external.blame import blaming
+from hal.envs.external.blame import blaming, forgiving
 from hal.envs.external.contract import ATTRIBUTES, checked_signals, milestones_told
 from hal.envs.observations import Obs, Step, flat, parts_of
 from hal.errors import ContractError
@@ -69,6 +69,14 @@ class ExternalLanes(VectorWrapper[Any, Any, Any]):
             reward = reward + self._first_times(signals["milestones"])
         self._is_resetting = (terminated | truncated) & ~self._is_resetting
         return self._observed("step", obs), reward, terminated, truncated, signals
+
+    def close(self, **kwargs: Any) -> None:
+        """Close all lanes; all that was wanted of them was had."""
+        try:
+            with forgiving(self.name, "close"):
+                self.env.close(**kwargs)
+        finally:
+            self.env.closed = True  # or it is tried again when nobody can stop it any more
 
     def _checked(self, what: str, values: Any, kind: Any) -> np.ndarray:
         """Return one number for each lane, or say what is wrong with them."""

@@ -4,21 +4,19 @@
 """
 
 import inspect
-import signal
 from collections.abc import Callable
 from contextlib import closing, nullcontext
-from functools import partial
-from multiprocessing import parent_process
 from typing import Any
 
 import gymnasium
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.wrappers import TimeLimit
 
 from hal.envs.external.autoreset import NextStep, OneEpisode
 from hal.envs.external.blame import blaming
 from hal.envs.external.contract import Contract
 from hal.envs.external.find import Make, find_make
+from hal.envs.external.processes import ProcessLanes
 from hal.envs.observations import has_text
 from hal.errors import ContractError
 
@@ -45,7 +43,7 @@ def make_vector(
         return OneEpisode(env) if to_play_once else env
 
     with blaming(name, "making lanes") if ":" in name else nullcontext():
-        return vectorised(make_one, num_envs, use_processes)
+        return vectorised(make_one, name, num_envs, use_processes)
 
 
 def make_checked(
@@ -78,24 +76,11 @@ def _native(make: Make, name: str, num_envs: int) -> VectorEnv[Any, Any, Any]:
 
 
 def vectorised(
-    make: Callable[[], gymnasium.Env[Any, Any]], num_envs: int, use_processes: bool
+    make: Callable[[], gymnasium.Env[Any, Any]], name: str, num_envs: int, use_processes: bool
 ) -> VectorEnv[Any, Any, Any]:
     """Return many lanes of an environment, by Gymnasium's own means."""
-    if use_processes:
-        gymnasium.logger.min_level = gymnasium.logger.ERROR + 1  # faults are told in one line
-        with closing(make()) as one:
-            can_share = not has_text(one.observation_space)
-        return AsyncVectorEnv(
-            [partial(_in_a_process, make)] * num_envs,
-            shared_memory=can_share,
-            autoreset_mode=AutoresetMode.NEXT_STEP,
-        )
-    return SyncVectorEnv([make] * num_envs, autoreset_mode=AutoresetMode.NEXT_STEP)
-
-
-def _in_a_process(make: Callable[[], gymnasium.Env[Any, Any]]) -> gymnasium.Env[Any, Any]:
-    """Make an environment in a process of its own, which leaves it to its parent to be stopped."""
-    if parent_process() is not None:
-        for number in (signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)
-    return make()
+    if not use_processes:
+        return SyncVectorEnv([make] * num_envs, autoreset_mode=AutoresetMode.NEXT_STEP)
+    with closing(make()) as one:
+        shares_memory = not has_text(one.observation_space)
+    return ProcessLanes(make, name, num_envs, shares_memory)

@@ -58,13 +58,23 @@ TREASURE_ORDER = (
 )
 
 
+class NoWayError(ValueError):
+    """Not every world can be solved: in one of a thousand, ores wall in the stone."""
+
+
 def play_episode(env: GridEnv) -> Iterator[Frame]:
     """Play on from a reset to the end of the episode; yield each moment after the first."""
     collected: Counter[str] = Counter()
     is_over = False
     while not is_over:
-        subtask = next_subtask(env.frame(), collected)
-        for action in actions_for(env.frame(), subtask):
+        frame = env.frame()
+        subtask = next_subtask(frame, collected)
+        try:
+            actions = actions_for(frame, subtask)
+        except NoWayError:
+            what = f"after {frame.step} steps there is no way to {subtask} in this world"
+            raise NoWayError(f"{what}; take another --seed") from None
+        for action in actions:
             _, _, terminated, truncated, _ = env.step(action)
             frame = replace(env.frame(), subtask=subtask)
             yield frame
@@ -100,10 +110,43 @@ def actions_for(frame: Frame, milestone: str) -> list[int]:
     elif production.near:
         actions = route(frame, close_to(frame, production.near))
     elif production.places:
-        actions = route(frame, facing(frame, {"floor"}))
+        actions = _way_to_room(frame)
     else:
         actions = []
     return [*actions, CRAFTING.actions.index(production.action)]
+
+
+def _way_to_room(frame: Frame) -> list[int]:
+    """Return a way to floor for a station, which stays there: not where it cuts anything off."""
+    is_floor = facing(frame, {"floor"})
+
+    def is_room(pose: Pose) -> bool:
+        if not is_floor(pose):
+            return False
+        place = step_from(pose, 1)
+        return reached(frame, pose[:2], place) == reached(frame, pose[:2]) - {place}
+
+    try:
+        return route(frame, is_room)
+    except NoWayError:
+        return route(frame, is_floor)
+
+
+def reached(
+    frame: Frame, start: tuple[int, int], closed: tuple[int, int] | None = None
+) -> set[tuple[int, int]]:
+    """Return the cells that can be dug to from a cell, once there is a pickaxe, but for one."""
+    stack, cells = [start], {start}
+    while stack:
+        row, col = stack.pop()
+        for direction in range(len(DIRECTIONS)):
+            cell = step_from((row, col, direction), 1)
+            tile = frame.game.tiles[frame.grid[cell]]
+            is_open = tile in ("floor", "diamond") or _can_mine(frame, tile, at_least=1)
+            if is_open and cell != closed and cell not in cells:
+                cells.add(cell)
+                stack.append(cell)
+    return cells
 
 
 def facing(frame: Frame, tiles: Collection[str]) -> Callable[[Pose], bool]:
@@ -150,7 +193,7 @@ def route(frame: Frame, is_goal: Callable[[Pose], bool]) -> list[int]:
         visited.add(pose)
         for next_pose, step in _steps(frame, pose):
             heapq.heappush(queue, (cost + len(step), next_pose, actions + step))
-    raise ValueError("there is no way to that")
+    raise NoWayError("there is no way to that")
 
 
 def _steps(frame: Frame, pose: Pose) -> Iterator[tuple[Pose, list[int]]]:
@@ -166,9 +209,10 @@ def _steps(frame: Frame, pose: Pose) -> Iterator[tuple[Pose, list[int]]]:
             yield (next_row, next_col, direction), [CRAFTING.actions.index("mine"), FORWARD]
 
 
-def _can_mine(frame: Frame, tile: str) -> bool:
+def _can_mine(frame: Frame, tile: str, at_least: int = 0) -> bool:
+    """Tell whether a tile can be mined with what is held, or with a pickaxe of this strength."""
     if frame.game is not CRAFTING:
         return False
     pickaxes = [frame.inventory[CRAFTING.items.index(item)] > 0 for item in PICKAXES]
-    strongest = max((i + 1 for i, is_held in enumerate(pickaxes) if is_held), default=0)
+    strongest = max((i + 1 for i, is_held in enumerate(pickaxes) if is_held), default=at_least)
     return any(p.mines == tile and p.pickaxe <= strongest for p in PRODUCTIONS)
