@@ -60,7 +60,7 @@ def circle_share(stats: EpisodeStats, steps: list[list[int]]) -> float | None:
         ([[]], None),
         ([[0], [1], [2]], 0),
         ([[0], [0], [0]], 2 / 3),
-        ([[0], [1], [0], [1]], 1 / 4),  # the second 0 comes after a 1 that was new, the second 1 not
+        ([[0], [1], [0], [1]], 1 / 4),  # the last 1, but not the 0 after a new 1
         ([[0], [1], [0], [2], [0], [1], [0]], 1 / 7),
         ([[0], [0, 1]], 0),  # something new on the same step
         ([[0, 1], [0, 1]], 1 / 2),

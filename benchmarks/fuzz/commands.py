@@ -18,6 +18,7 @@ READING = {
     "eval": commands.evaluate,
     "watch": commands.watch,
     "plot": commands.plot,
+    "compare": commands.compare,
     "runs": commands.runs,
     "methods": commands.methods,
     "tasks": commands.tasks,
