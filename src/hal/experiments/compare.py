@@ -4,7 +4,9 @@ Groups, curves and panels are those of `hal plot`; `measures.py` has what groups
 """
 
 import sys
+from collections.abc import Callable
 from io import BytesIO
+from math import inf, isfinite
 from pathlib import Path
 
 import matplotlib as mpl
@@ -30,7 +32,7 @@ from hal.experiments.measures import (
 )
 from hal.experiments.page import page_of, picture, table
 from hal.experiments.plot import STYLE, check_out, last_value, save_figures
-from hal.files import file_name, write_text
+from hal.files import write_text
 
 SUFFIXES = (".png", ".pdf", ".html")
 UNKNOWN, NEVER = "-", "never"
@@ -45,7 +47,7 @@ an episode collects again with none new to it since the last time.</p>"""
 
 
 class Comparison:
-    """The groups of a task, and what they are compared by."""
+    """The groups of a task, and what they are compared by; cells may have two lines."""
 
     def __init__(self, task: str, groups: list[Group]) -> None:
         self.task, self.groups = task, groups
@@ -55,11 +57,12 @@ class Comparison:
     def head(self) -> list[str]:
         """Return the table's columns."""
         at = self.measure.level_title
-        return ["group", self.measure.title, f"steps to {at}", f"CPU to {at}", *OVERALL.values()]
+        title = self.measure.title.replace(" ", "\n")
+        return ["group", title, f"steps to\n{at}", f"CPU to\n{at}", *OVERALL.values()]
 
     @property
     def rows(self) -> list[list[str]]:
-        """Return a row of the table for each group; a cell may have two lines."""
+        """Return a row of the table for each group."""
         return [_row(group, self.measure) for group in self.groups]
 
     def draw(self) -> Figure:
@@ -87,26 +90,31 @@ def _say_untold(task: str, group: Group) -> None:
 
 
 def _row(group: Group, measure: Measure) -> list[str]:
-    """Return the cells of a group; some have two lines."""
+    """Return the cells of a group."""
     curve = mean_curve(group.runs, measure.name)
     reached = "{:.0%}" if measure.name == SUCCESS else "{:.3g}"
-    steps, seconds = (first_at(group, measure, along) for along in (STEPS, SECONDS))
     shares = (overall(group, name) for name in OVERALL)
     return [
         f"{group.label}\n{group.num_seeds}",
         last_value(curve, reached).replace(" (", "\n(") if curve.is_known else UNKNOWN,
-        NEVER if steps is None else EngFormatter(places=2, sep="")(steps),
-        NEVER if seconds is None else f"{seconds:,.0f} s",
+        _cost(first_at(group, measure, STEPS), EngFormatter(places=2, sep="")),
+        _cost(first_at(group, measure, SECONDS), "{:,.0f} s".format),
         *(UNKNOWN if share is None else f"{share:.0%}" for share in shares),
     ]
+
+
+def _cost(amount: float, in_words: Callable[[float], str]) -> str:
+    if isfinite(amount):
+        return in_words(amount)
+    return NEVER if amount == inf else UNKNOWN
 
 
 def _table(one: Comparison) -> Table:
     title, note = Text(printable(one.task)), Text(NOTE)
     shown = Table(title=title, caption=note, box=SIMPLE_HEAD, padding=0, show_lines=True)
-    for place, name in enumerate(one.head):
-        is_number = place >= 2
-        shown.add_column(name, overflow="fold", justify="right" if is_number else "left")
+    shown.add_column(one.head[0], overflow="fold", min_width=9)
+    for place, name in enumerate(one.head[1:]):
+        shown.add_column(name, no_wrap=True, justify="right" if place else "left")
     for row in one.rows:
         shown.add_row(*map(Text, row))
     return shown
@@ -119,8 +127,8 @@ def _write(tasks: list[Comparison], out: Path) -> list[Path]:
         if out.suffix != ".html":
             return save_figures(figures, out, (out.suffix,))
         sections = {
-            file_name(one.task): (printable(one.task), _section(one, figures[one.task]))
-            for one in tasks
+            f"task-{place}": (printable(one.task), _section(one, figures[one.task]))
+            for place, one in enumerate(tasks, start=1)
         }
     write_text(out, page_of("HAL: runs compared", INTRO, sections))
     return [out]
@@ -130,6 +138,6 @@ def _section(one: Comparison, figure: Figure) -> str:
     """Return the table and the figure as HTML."""
     png = BytesIO()
     figure.savefig(png, format="png", dpi=300)
-    rows = ([cell.replace("\n", " ") for cell in row] for row in one.rows)
+    head, *rows = ([cell.replace("\n", " ") for cell in row] for row in (one.head, *one.rows))
     names = ", ".join(group.label for group in one.groups)
-    return table(NOTE, one.head, rows) + picture(png.getvalue(), f"{names} on {one.task}.")
+    return table(NOTE, head, rows) + picture(png.getvalue(), f"{names} on {one.task}.")

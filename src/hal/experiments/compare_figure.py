@@ -2,8 +2,9 @@
 
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from math import ceil
 
 import numpy as np
@@ -20,7 +21,8 @@ Panel = tuple[str, str]  # a metric, and along what it is drawn
 Row = tuple[float, Callable[[SubFigure], None]]  # its height, and what draws it
 
 WIDTH, LEGEND_HEIGHT, PANEL_HEIGHT = 7.2, 0.8, 1.8  # inches
-MAP_HEIGHT, NAME_HEIGHT, LETTERS = 0.9, 0.13, 80  # around a map, of a milestone; letters in a row
+MAP_HEIGHT, LINE_HEIGHT = 0.75, 0.13  # around a map, of a milestone or a line of its title
+LETTERS = 80  # of titles side by side
 MOST_COLUMNS = 3
 LEAST_DIFFERENCE = 0.1  # at the ends of the colours, so that noise is pale
 
@@ -47,9 +49,7 @@ def draw_comparison(task: str, groups: list[Group], measure: Measure) -> Figure:
     ]
     milestones = milestones_of(groups)
     if milestones:
-        maps = maps_of(groups, milestones)
-        height = ceil(len(maps) / MOST_COLUMNS) * (MAP_HEIGHT + NAME_HEIGHT * len(milestones))
-        rows.insert(bool(panels[0]), (height, partial(draw_maps, maps=maps, milestones=milestones)))
+        rows.insert(bool(panels[0]), _row_of(maps_of(groups, milestones), milestones))
     if not rows:
         raise ValueError(f"the runs of {task} have no metrics to compare yet")
     heights = [height for height, _ in rows]
@@ -79,12 +79,11 @@ def draw_row(
 
 def milestones_of(groups: list[Group]) -> list[str]:
     """Return the milestones of all groups, in the order of the largest set."""
-    found = [
-        dict.fromkeys(name for lines in group.runs for line in lines for name in line)
-        for group in groups
-    ]
-    names = (name for own in sorted(found, key=len, reverse=True) for name in own)
-    return list(dict.fromkeys(name for name in names if name.startswith(COVERAGE)))
+    found = []
+    for group in groups:
+        names = (name for lines in group.runs for line in lines for name in line)
+        found.append(dict.fromkeys(name for name in names if name.startswith(COVERAGE)))
+    return list(dict.fromkeys(chain(*sorted(found, key=len, reverse=True))))
 
 
 def maps_of(groups: list[Group], milestones: list[str]) -> list[Map]:
@@ -95,7 +94,8 @@ def maps_of(groups: list[Group], milestones: list[str]) -> list[Map]:
         maps.append(Map(group.label, curves[0].steps, np.array([one.mean for one in curves])))
     if len(maps) == 2:
         maps.append(_difference(*maps))
-    return maps
+    letters = LETTERS // min(len(maps), MOST_COLUMNS)
+    return [replace(one, title=textwrap.fill(one.title, letters)) for one in maps]
 
 
 def _difference(one: Map, other: Map) -> Map:
@@ -109,19 +109,24 @@ def _difference(one: Map, other: Map) -> Map:
     return Map(f"{one.title} less {other.title}", steps, first - second, is_difference=True)
 
 
+def _row_of(maps: list[Map], milestones: list[str]) -> Row:
+    lines = len(milestones) + 1 + max(one.title.count("\n") for one in maps)
+    height = ceil(len(maps) / MOST_COLUMNS) * (MAP_HEIGHT + LINE_HEIGHT * lines)
+    return height, partial(draw_maps, maps=maps, milestones=milestones)
+
+
 def draw_maps(part: SubFigure, maps: list[Map], milestones: list[str]) -> None:
     """Draw what is covered in the same colours for all, and a difference in its own."""
     num_columns = min(len(maps), MOST_COLUMNS)
-    grid = part.subplots(ceil(len(maps) / num_columns), num_columns, squeeze=False).flat
-    panels = [axes for axes, _ in zip(grid, maps, strict=False)]
-    for axes in grid:
-        axes.remove()  # of the last row, what is left over
+    panels = list(part.subplots(ceil(len(maps) / num_columns), num_columns, squeeze=False).flat)
+    for axes in panels[len(maps) :]:
+        axes.remove()
     end = max(one.steps[-1] for one in maps)
     names = [printable(name.removeprefix(COVERAGE).replace("_", " ")) for name in milestones]
     bars: dict[str, tuple[QuadMesh, list[Axes]]] = {}
-    for place, (axes, one) in enumerate(zip(panels, maps, strict=True)):
+    for place, (axes, one) in enumerate(zip(panels, maps, strict=False)):
         mesh = draw_map(axes, one)
-        axes.set_title(textwrap.fill(one.title, LETTERS // num_columns), parse_math=False)
+        axes.set_title(one.title, parse_math=False)
         axes.set_yticks(np.arange(len(names)) + 0.5, [] if place % num_columns else names)
         for text in axes.get_yticklabels():
             text.set_parse_math(False)

@@ -36,11 +36,12 @@ def _last(group: Group, name: str) -> float:
     return float(means[np.isfinite(means)][-1:].sum())  # 0 where it is not told
 
 
-def first_at(group: Group, measure: Measure, along: str) -> float | None:
-    """Return after how many steps or seconds a group's mean is at the level, if ever."""
+def first_at(group: Group, measure: Measure, along: str) -> float:
+    """Return after how many steps or seconds a mean is at the level: inf: never; nan: not told."""
     curve = mean_curve(group.runs, measure.name, along)
-    places = np.flatnonzero(curve.mean >= measure.level)
-    return float(curve.steps[places[0]]) if places.size else None
+    if not curve.is_known:
+        return np.nan
+    return float(min(curve.steps[curve.mean >= measure.level], default=np.inf))
 
 
 def overall(group: Group, name: str) -> float | None:
