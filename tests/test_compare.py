@@ -56,7 +56,7 @@ def test_the_table_tells_each_group(tmp_path: Path, capsys: pytest.CaptureFixtur
     starts = {row[0]: row[1:] for row in rows if row}
     shares = ["50%", "25%"]
     assert starts["hal"] == ["90%", "200.00", "20", "s", *shares, "90%"]
-    assert starts["2"] == ["seeds", "(90%", "to", "90%)"]
+    assert starts["(2"] == ["seeds)", "(90%", "to", "90%)"]
     assert starts["hr"] == ["50%", "never", "never", *shares, "-"]
     assert starts["rainbow"] == ["0%", "never", "never", "-", "25%", "-"]
     assert files == []
@@ -134,9 +134,9 @@ def test_two_groups_have_a_difference(tmp_path: Path) -> None:
     assert [text.get_text() for text in hal.get_yticklabels()] == ["red key", "treasure"]
     assert change.get_title() == "hal less hr"
     ((own,), (other,), (less,)) = (axes.collections for axes in (hal, hr, change))
-    np.testing.assert_allclose(shares(own), [[1, 1, 1], [0, 0.5, 1]])
-    np.testing.assert_allclose(shares(other), [[np.nan, np.nan], [0, 0.1]])
-    np.testing.assert_allclose(shares(less), [[np.nan, np.nan], [0, 0.4]])
+    np.testing.assert_allclose(shares(own), [[1.0, 1.0, 1.0], [0.0, 0.5, 1.0]])
+    np.testing.assert_allclose(shares(other), [[np.nan, np.nan], [0.0, 0.1]])
+    np.testing.assert_allclose(shares(less), [[np.nan, np.nan], [0.0, 0.4]])
     assert own.get_clim() == other.get_clim() == (0, 1), "the same colours mean the same"
     assert less.get_clim() == (-0.4, 0.4)
     assert hal.get_xlim() == hr.get_xlim() == change.get_xlim() == (0, 300)
@@ -166,7 +166,7 @@ def test_tasks_are_apart(tmp_path: Path) -> None:
     page = Page(html)
     assert [own["href"] for own in page.all("a")] == ["#task-1", "#task-2"]
     assert len(page.all("img")) == 2
-    assert page.text.count("hal 1 seed100%100.00----") == 2
+    assert page.text.count("hal (1 seed)100%100.00----") == 2
 
 
 def test_bad_input_and_strange_runs(

@@ -95,7 +95,7 @@ def _row(group: Group, measure: Measure) -> list[str]:
     reached = "{:.0%}" if measure.name == SUCCESS else "{:.3g}"
     shares = (overall(group, name) for name in OVERALL)
     return [
-        f"{group.label}\n{group.num_seeds}",
+        f"{group.label}\n({group.num_seeds})",
         last_value(curve, reached).replace(" (", "\n(") if curve.is_known else UNKNOWN,
         _cost(first_at(group, measure, STEPS), EngFormatter(places=2, sep="")),
         _cost(first_at(group, measure, SECONDS), "{:,.0f} s".format),
