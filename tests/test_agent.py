@@ -64,6 +64,20 @@ def test_rows_tell_what_happened() -> None:
     assert min(seen.values()) > 20
 
 
+def test_wasted_are_the_steps_of_options_that_failed() -> None:
+    agent, env = tiny_agent(horizon=40, max_option_steps=7)
+    age, num_wasted, num_steps = np.zeros(16, dtype=np.int64), 0, 0
+    for record in step_records(agent, env, 200):
+        age += record["is_valid"]
+        is_ended = record["end"] != CONTINUES
+        has_failed = is_ended & (record["milestone"] != record["subtask"])
+        num_wasted += int(age[has_failed].sum())
+        num_steps += int(age[is_ended].sum())
+        age[is_ended] = 0
+    assert 0 < num_wasted < num_steps
+    assert agent.tally.take()["subpolicy/wasted"] == num_wasted / num_steps
+
+
 def test_segments_change_at_milestones_and_episodes_only() -> None:
     agent, env = tiny_agent(horizon=40)
     before: dict[str, np.ndarray] | None = None

@@ -163,7 +163,9 @@ def test_help_begins_with_what_people_set(
         assert not group or f"--{group}.{name.replace('_', '-')} " in text.replace(",", " "), path
 
 
-@pytest.mark.parametrize("words", [["runs", "."], ["plot", "--text", "."], ["methods"], ["tasks"]])
+@pytest.mark.parametrize(
+    "words", [["runs", "."], ["plot", "--text", "."], ["compare", "."], ["methods"], ["tasks"]]
+)
 def test_who_only_reads_does_not_wait_for_torch(tmp_path: Path, words: list[str]) -> None:
     save_config(Config(), tmp_path)
     (tmp_path / "metrics.jsonl").write_text('{"steps": 5, "episode/success": 0.5}\n')

@@ -12,7 +12,7 @@ def step(
     which = np.zeros((3, 2), dtype=np.bool_)
     for lane, milestone in enumerate(collected):
         which[lane, milestone] = milestone >= 0
-    stats.add(np.full(3, -0.5), which, np.array(is_valid))
+    stats.add(np.full(3, -0.5), which, np.array(is_valid), Tally())
 
 
 def test_the_latest_episode_of_each_lane_counts() -> None:
@@ -42,6 +42,46 @@ def test_the_latest_episode_of_each_lane_counts() -> None:
     assert means["episode/success"] == 0
     assert means["episode/length"] == (1 + 3 + 2) / 3
     assert means["episode/coverage/wood"] == 0
+
+
+def circle_share(stats: EpisodeStats, steps: list[list[int]]) -> float | None:
+    """Return the share of circles of one lane's steps, each with the milestones it collects."""
+    tally = Tally()
+    for collected in steps:
+        which = np.zeros((1, 3), dtype=np.bool_)
+        which[0, collected] = True
+        stats.add(np.zeros(1), which, np.ones(1, dtype=np.bool_), tally)
+    return tally.take().get("milestones/circles")
+
+
+@pytest.mark.parametrize(
+    ("steps", "share"),
+    [
+        ([[]], None),
+        ([[0], [1], [2]], 0),
+        ([[0], [0], [0]], 2 / 3),
+        ([[0], [1], [0], [1]], 1 / 4),  # the last 1, but not the 0 after a new 1
+        ([[0], [1], [0], [2], [0], [1], [0]], 1 / 7),
+        ([[0], [0, 1]], 0),  # something new on the same step
+        ([[0, 1], [0, 1]], 1 / 2),
+    ],
+)
+def test_a_circle_is_the_same_again_with_nothing_new_since(
+    steps: list[list[int]], share: float | None
+) -> None:
+    assert circle_share(EpisodeStats(1, ("a", "b", "c"), final=2), steps) == share
+
+
+def test_circles_are_of_one_episode_and_of_steps_that_count() -> None:
+    stats = EpisodeStats(1, ("a", "b", "c"), final=2)
+    assert circle_share(stats, [[0], [0]]) == 1 / 2
+    stats.end(np.array([0]))
+    assert circle_share(stats, [[0]]) == 0
+    stats.begin(np.array([0]))
+    tally, collected = Tally(), np.array([[True, False, False]])
+    for is_valid in (False, True):
+        stats.add(np.zeros(1), collected, np.array([is_valid]), tally)
+    assert tally.take() == {"milestones/circles": 0}
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import torch
 from hal.cli import main
 from hal.config.presets import make_config
 from hal.errors import FailedError
+from hal.experiments.compare import compare_runs
 from hal.experiments.plot import plot_runs, plot_text
 from hal.files import write_text
 from hal.runs.checkpoint import load, save_weights
@@ -64,6 +65,8 @@ def test_infinite_seconds_and_formulas(tmp_path: Path) -> None:
     assert "damaged odd: " in printed(runs_table(tmp_path))
     (figure,) = plot_runs([tmp_path], tmp_path / "curves.png")
     assert figure.is_file()
+    _, (page,) = compare_runs([tmp_path], tmp_path / "curves.html")
+    assert page.is_file()
 
 
 def test_no_text_of_a_folder_commands_the_terminal(
@@ -75,7 +78,7 @@ def test_no_text_of_a_folder_commands_the_terminal(
     (failed / "config.toml").write_text(text.replace('"hal"', '"h\\u001b[31ml"'))
     make_run(tmp_path / "bad")
     (tmp_path / "bad" / "config.toml").write_text('"\\u001b[31m" = 1\n')
-    for words in (["runs"], ["plot", "--text"]):
+    for words in (["runs"], ["plot", "--text"], ["compare"]):
         monkeypatch.setattr(sys, "argv", ["hal", words[0], str(tmp_path), *words[1:]])
         main()
         shown = "".join(capsys.readouterr())

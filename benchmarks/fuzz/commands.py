@@ -20,6 +20,7 @@ READING: dict[str, Callable[..., None]] = {
     "eval": commands.evaluate,
     "watch": commands.watch,
     "plot": commands.plot,
+    "compare": commands.compare,
     "runs": commands.runs,
     "methods": commands.methods,
     "tasks": commands.tasks,

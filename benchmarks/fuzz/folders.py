@@ -103,11 +103,12 @@ def _try(rng: random.Random, case: Path, whole: Path) -> str:
     ways = [rng.choice(WAYS) for _ in range(rng.choice([1, 1, 2]))]
     told = [f"{way.__name__[1:]} {way(rng, run, victim)}" for way in ways]
     playing = rng.choice([["eval", "--episodes=2"], ["watch", "--seed=1", "--max-steps=3"]])
-    drawing = ["plot", f"--out={case / 'curves.png'}"]
+    name = rng.choice(["plot", "compare"])
+    drawing = [name, f"--out={case / 'curves.png'}"]
     last = (
         rng.choice([playing, playing, drawing]) if whole.name == "done" else ["train", "--resume"]
     )
-    for words in (["runs"], ["plot", "--text"], last):
+    for words in (["runs"], ["plot", "--text"], ["compare"], last):
         fault = answer_to([*words, str(run)]).fault
         if [path.name for path in victim.rglob("*")] != ["precious"]:
             fault = f"wrote outside: {list(victim.rglob('*'))}"

@@ -118,7 +118,7 @@ class BaseAgent:
         """Give up all episodes: the next step only begins new ones."""
         self.replay.cut()
         self.is_resetting[:] = True
-        self.episodes.present[:] = 0.0
+        self.episodes.begin(np.arange(self.is_resetting.size))
 
     def weights(self) -> dict[str, torch.Tensor]:
         """Return everything that acting in an evaluation needs."""

@@ -162,7 +162,7 @@ class HierarchicalAgent(BaseAgent):
             is_valid=is_valid,
             segment=self.segment,
         )
-        self.episodes.add(reward, info["milestones"], is_valid)
+        self.episodes.add(reward, info["milestones"], is_valid, self.tally)
         self._learn_from(step.ended, "affordances" in info_before)
         is_last = is_done[step.ended.lanes]
         self.ended = step.ended.where(~is_last)
@@ -191,6 +191,8 @@ class HierarchicalAgent(BaseAgent):
             self.affordances.add(self.replay, ended, starts)
         is_success = ended.subtask == ended.collected
         self.tally.add_columns("subpolicy/success", ended.subtask, is_success, self.milestones)
+        num_wasted = int(ended.steps[~is_success].sum())
+        self.tally.add_share("subpolicy/wasted", num_wasted, int(ended.steps.sum()))
 
     def _end_episodes(
         self, ended: EndedOptions, obs: Obs, info: Info, terminated: np.ndarray

@@ -33,6 +33,11 @@ class Tally:
             self._sums[f"{name}/{title}"] += float(total)
             self._counts[f"{name}/{title}"] += int(count)
 
+    def add_share(self, name: str, part: int, whole: int) -> None:
+        """Add a part of a whole; what is taken is the share of all parts in all wholes."""
+        self._sums[name] += part
+        self._counts[name] += whole
+
     def add_all(self, values: dict[str, float]) -> None:
         """Add one value under each name."""
         for name, value in values.items():
@@ -53,7 +58,7 @@ class EpisodeStats:
     that began together are cut, those that end are successes, however many others will fail.
     """
 
-    KEPT = ("present", "latest", "has_ended")
+    KEPT = ("present", "latest", "has_ended", "variety")
 
     def __init__(self, num_lanes: int, milestones: tuple[str, ...], final: int) -> None:
         self._final = final
@@ -62,12 +67,26 @@ class EpisodeStats:
         self.present = np.zeros((num_lanes, len(self._titles)))
         self.latest = np.zeros_like(self.present)  # of those that have ended
         self.has_ended = np.zeros(num_lanes, dtype=np.bool_)
+        # (lanes, K) how many different milestones the episode had when it last collected each
+        self.variety = np.zeros((num_lanes, len(milestones)), dtype=np.int64)
 
-    def add(self, reward: np.ndarray, collected: np.ndarray, is_valid: np.ndarray) -> None:
+    def add(
+        self, reward: np.ndarray, collected: np.ndarray, is_valid: np.ndarray, tally: Tally
+    ) -> None:
         """Count a step of the lanes where it is one."""
         self.present[:, 1] += is_valid
         self.present[:, 2] += np.where(is_valid, reward, 0.0)
         self.present[:, 3:][collected & is_valid[:, np.newaxis]] = 1.0
+        lanes = np.flatnonzero(collected.any(axis=1) & is_valid)
+        self._count_circles(lanes, collected[lanes], tally)
+
+    def _count_circles(self, lanes: np.ndarray, collected: np.ndarray, tally: Tally) -> None:
+        """Count milestones that the episode had before, with none new to it since then."""
+        before = self.variety[lanes]
+        now = ((before > 0) | collected).sum(axis=1, keepdims=True)
+        num_circles = int((collected & (before == now)).sum())
+        tally.add_share("milestones/circles", num_circles, int(collected.sum()))
+        self.variety[lanes] = np.where(collected, now, before)
 
     def end(self, lanes: np.ndarray) -> np.ndarray:
         """End the episodes of these lanes and begin new ones; return which were successes."""
@@ -75,8 +94,13 @@ class EpisodeStats:
         self.latest[lanes] = self.present[lanes]
         self.latest[lanes, 0] = is_success
         self.has_ended[lanes] = True
-        self.present[lanes] = 0.0
+        self.begin(lanes)
         return is_success
+
+    def begin(self, lanes: np.ndarray) -> None:
+        """Begin new episodes on these lanes."""
+        self.present[lanes] = 0.0
+        self.variety[lanes] = 0
 
     def means(self) -> dict[str, float]:
         """Return the means over lanes."""

@@ -67,7 +67,7 @@ class RainbowAgent(BaseAgent):
             is_valid=is_valid,
         )
         self.is_resetting = (terminated | truncated) & is_valid
-        self.episodes.add(reward, info["milestones"], is_valid)
+        self.episodes.add(reward, info["milestones"], is_valid, self.tally)
         self.episodes.end(np.flatnonzero(self.is_resetting))
         self.count_steps(is_valid)
 

@@ -117,6 +117,21 @@ def plot(
         print(path)
 
 
+def compare(runs: Positional[tuple[Path, ...]], *, out: Path | None = None) -> None:
+    """Compare agents: what they reach, at what cost, and where their time goes; a table per task.
+
+    Args:
+        runs: Folders of runs, or folders that contain some.
+        out: Draw it there too: a name that ends in .png, .pdf or .html.
+    """
+    from hal.experiments.compare import compare_runs
+
+    tables, files = compare_runs(list(runs), out)
+    Console().print(*tables)
+    for path in files:
+        print(path)
+
+
 def runs(folder: Positional[Path] = Path("runs")) -> None:
     """List the runs below a folder.
 

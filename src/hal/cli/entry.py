@@ -29,6 +29,7 @@ def parsed(arguments: list[str]) -> Callable[[], None]:
         "eval": commands.evaluate,
         "watch": commands.watch,
         "plot": commands.plot,
+        "compare": commands.compare,
         "runs": commands.runs,
         "reproduce": commands.reproduce,
         "play": commands.play,

@@ -3,6 +3,7 @@
 Runs that differ in nothing but their seeds are a group; a group is a curve.
 """
 
+import math
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -21,7 +22,9 @@ from hal.runs.folder import find_runs, read_metrics
 
 Lines = list[dict[str, Any]]  # the metrics of a run
 
-LENGTH, MARGIN = "episode/length", "filter/margin"  # all others are rates
+LENGTH, RETURN, MARGIN = "episode/length", "episode/return", "filter/margin"
+NO_RATES = (LENGTH, RETURN, MARGIN)
+STEPS, SECONDS = "steps", "cpu_seconds"  # what a curve may run along
 # Paul Tol's "muted" colours and black, told apart with any kind of colour vision.
 COLOURS = {
     "oracle": "#117733",
@@ -56,10 +59,15 @@ class Group:
 class Curve:
     """Mean of a metric and its 95% interval; NaN where there is none."""
 
-    steps: np.ndarray
+    steps: np.ndarray  # or CPU seconds
     mean: np.ndarray
     low: np.ndarray
     high: np.ndarray
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a mean anywhere."""
+        return bool(np.isfinite(self.mean).any())
 
 
 def read_groups(paths: list[Path]) -> dict[str, list[Group]]:
@@ -113,18 +121,21 @@ def label_of(config: Config, others: list[Config]) -> str:
     return printable(" ".join(words))
 
 
-def common_steps(runs: list[Lines]) -> np.ndarray:
+def common_steps(runs: list[Lines], along: str = STEPS) -> np.ndarray:
     """Return the steps at which any run has metrics, up to the shortest run's end."""
-    steps = np.unique([line["steps"] for lines in runs for line in lines])
-    return steps[steps <= min(lines[-1]["steps"] for lines in runs)]
+    steps = np.unique([line[along] for lines in runs for line in lines])
+    return steps[steps <= min(lines[-1][along] for lines in runs)]
 
 
-def mean_curve(runs: list[Lines], name: str) -> Curve:
-    """Return a metric's mean at the common steps where all runs have it."""
-    steps = common_steps(runs)
+def mean_curve(runs: list[Lines], name: str, along: str = STEPS) -> Curve:
+    """Return a metric's mean at the common steps, or seconds, where all runs have it."""
+    runs = [[line for line in lines if math.isfinite(line.get(along, np.nan))] for lines in runs]
+    if not all(runs):  # strangers' runs need not tell their seconds
+        return Curve(*np.empty((4, 0)))
+    steps = common_steps(runs, along)
     values = np.empty((len(runs), len(steps)))
     for row, lines in zip(values, runs, strict=True):
-        own = [line["steps"] for line in lines]
+        own = [line[along] for line in lines]
         known = np.array([line.get(name, np.nan) for line in lines], dtype=float)
         known[~np.isfinite(known)] = np.nan
         row[:] = np.interp(steps, own, known, left=np.nan, right=np.nan)
@@ -132,5 +143,5 @@ def mean_curve(runs: list[Lines], name: str) -> Curve:
     mean, half = values.mean(axis=0), np.full(len(steps), np.nan)
     if len(runs) > 1:
         half = student.ppf(0.975, len(runs) - 1) * values.std(axis=0, ddof=1) / np.sqrt(len(runs))
-    least, most = (-np.inf, np.inf) if name in (LENGTH, MARGIN) else (0.0, 1.0)  # rates
+    least, most = (-np.inf, np.inf) if name in NO_RATES else (0.0, 1.0)
     return Curve(steps, mean, np.clip(mean - half, least, most), np.clip(mean + half, least, most))

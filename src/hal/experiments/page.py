@@ -1,8 +1,14 @@
-"""The report's frame: a page that needs nothing else, in light and dark, wide and narrow."""
+"""A page that needs nothing else, in light and dark, wide and narrow, with tables and pictures."""
 
-from collections.abc import Iterable, Sequence
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from io import BytesIO
 from string import Template
+
+from PIL import Image
+
+SHOWN = 0.4  # pixels of the page for each of a picture
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d1d24; --paper: #fff; --quiet: #5b5b66; --line: #d5d5dd;
@@ -53,20 +59,14 @@ PAGE = Template("""<!DOCTYPE html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>HAL: the paper's experiments</title>
+<title>$title</title>
 <link rel="icon" href="data:,">
 <style>$style</style>
 </head>
 <body>
 <header>
-<h1>HAL: the paper's experiments</h1>
-<p>What the experiments of <cite>Possibility Before Utility: Learning and Using Hierarchical
-Affordances</cite> (ICLR 2022) give when they are done with this implementation, and which of the
-paper's claims that confirms.</p>
-<p>Online rates are of training, with exploration, and in tables the mean over all of it; greedy
-ones are of an evaluation after training, without exploration. Intervals are 95% intervals over
-seeds; IQM is the interquartile mean.</p>
-<p class="quiet">Written with $versions.</p>
+<h1>$title</h1>
+$intro
 <nav aria-label="Sections"><ul>$links</ul></nav>
 </header>
 <main>
@@ -75,6 +75,33 @@ $sections
 </body>
 </html>
 """)
+
+
+def page_of(title: str, intro: str, sections: Mapping[str, tuple[str, str]]) -> str:
+    """Return a page of sections, by their ids: a title each, and what it has as HTML."""
+    links = (f'<li><a href="#{name}">{escape(sections[name][0])}</a></li>' for name in sections)
+    parts = (
+        f'<section id="{name}">\n<h2>{escape(own)}</h2>\n{content}\n</section>'
+        for name, (own, content) in sections.items()
+    )
+    return PAGE.substitute(
+        title=escape(title),
+        intro=intro,
+        style=STYLE,
+        links="".join(links),
+        sections="\n".join(parts),
+    )
+
+
+def picture(png: bytes, caption: str) -> str:
+    """Return a figure with its picture inside."""
+    with Image.open(BytesIO(png)) as image:
+        width, height = (round(SHOWN * size) for size in image.size)
+    return (
+        f'<figure><img alt="Plot. {escape(caption)}" width="{width}" height="{height}"'
+        f' src="data:image/png;base64,{b64encode(png).decode()}">'
+        f"<figcaption>{escape(caption)}</figcaption></figure>"
+    )
 
 
 def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

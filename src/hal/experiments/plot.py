@@ -19,6 +19,9 @@ from hal.checks import printable
 from hal.experiments.curves import (
     DASHES,
     LENGTH,
+    RETURN,
+    SECONDS,
+    STEPS,
     Curve,
     Group,
     common_steps,
@@ -33,12 +36,16 @@ PANELS = {
     "episode/success": "success rate",
     LENGTH: "episode length (steps)",
     "subpolicy/success": "subpolicy success",
+    "subpolicy/wasted": "wasted share of steps",
+    "milestones/circles": "circles among milestones",
     "mask/accuracy": "mask accuracy",
     "mask/overpruned": "overpruned share",
     "mask/underpruned": "underpruned share",
     "filter/false_negative_accuracy": "filter: false negatives found",
     "filter/true_negative_accuracy": "filter: true negatives kept",
 }
+LABELS = PANELS | {RETURN: "return"}
+AXES = {STEPS: "environment steps", SECONDS: "CPU seconds"}
 TEXT_ROWS = {"episode/success": "success", LENGTH: "length", "mask/accuracy": "mask"}
 
 STYLE: dict[Any, Any] = {
@@ -55,20 +62,31 @@ BLOCKS, NUM_BLOCKS = "▁▂▃▄▅▆▇█", 40  # of a sparkline
 def plot_runs(paths: list[Path], out: Path) -> list[Path]:
     """Draw a figure per task and return the files: PNG or PDF by the suffix, both without one."""
     suffixes = (out.suffix,) if out.suffix else SUFFIXES
-    if suffixes[0] not in SUFFIXES:
-        raise ValueError(f"{out}: unknown suffix {out.suffix!r}; legal: {', '.join(SUFFIXES)}")
-    if not out.absolute().parent.is_dir():
-        raise ValueError(f"{out}: there is no folder {out.absolute().parent}")
-    groups, files = read_groups(paths), []
+    check_out(out, suffixes[0], SUFFIXES)
+    groups = read_groups(paths)
     with mpl.rc_context(STYLE):
         figures = {task: draw_task(task, groups[task]) for task in groups}
-        for task, figure in figures.items():
-            name = f"{out.stem}-{file_name(task)}" if len(figures) > 1 else out.stem
-            for suffix in suffixes:
-                files.append(out.with_name(name + suffix))
-                # What is written first has another suffix, so the format is told.
-                with all_or_nothing(files[-1]) as part:
-                    figure.savefig(part, format=suffix[1:], dpi=300)
+        return save_figures(figures, out, suffixes)
+
+
+def check_out(out: Path, suffix: str, legal: tuple[str, ...]) -> None:
+    """Refuse to write a file of another kind, or nowhere."""
+    if suffix not in legal:
+        raise ValueError(f"{out}: unknown suffix {suffix!r}; legal: {', '.join(legal)}")
+    if not out.absolute().parent.is_dir():
+        raise ValueError(f"{out}: there is no folder {out.absolute().parent}")
+
+
+def save_figures(figures: dict[str, Figure], out: Path, suffixes: tuple[str, ...]) -> list[Path]:
+    """Write figures of tasks, which are in their names if there are several; return the files."""
+    files = []
+    for task, figure in figures.items():
+        name = f"{out.stem}-{file_name(task)}" if len(figures) > 1 else out.stem
+        for suffix in suffixes:
+            files.append(out.with_name(name + suffix))
+            # What is written first has another suffix, so the format is told.
+            with all_or_nothing(files[-1]) as part:
+                figure.savefig(part, format=suffix[1:], dpi=300)
     return files
 
 
@@ -111,12 +129,14 @@ def _as_they_are(legend: Legend) -> None:
         text.set_parse_math(False)
 
 
-def draw_panel(axes: Axes, name: str, groups: list[Group]) -> None:
+def draw_panel(axes: Axes, name: str, groups: list[Group], along: str = STEPS) -> None:
     """Draw a metric of all groups."""
     for group in groups:
-        draw_curve(axes, mean_curve(group.runs, name), group.style)
+        draw_curve(axes, mean_curve(group.runs, name, along), group.style)
     top = max(group.config.environment.horizon for group in groups) if name == LENGTH else 1.0
-    label_axes(axes, PANELS[name], None if name.endswith("pruned") else top)
+    label_axes(axes, LABELS[name], None if name.endswith("pruned") else top, along)
+    if name == RETURN:
+        axes.autoscale(axis="y")
 
 
 def draw_coverage(axes: Axes, group: Group, names: list[str]) -> None:
@@ -143,17 +163,22 @@ def draw_curve(axes: Axes, curve: Curve, style: dict[str, Any], shade: float = 0
     return line
 
 
-def label_axes(axes: Axes, label: str, top: float | None) -> None:
+def label_axes(axes: Axes, label: str, top: float | None, along: str = STEPS) -> None:
     """Name the axes and let them reach from 0 to a top, which the data set if there is none."""
-    axes.set_xlabel("environment steps")
+    label_steps(axes, along)
     axes.set_ylabel(label)
-    axes.set_xlim(left=0)
-    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     top = top or axes.get_ylim()[1]
     axes.set_ylim(-0.03 * top, 1.03 * top)
     axes.grid(alpha=0.3, linewidth=0.4)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def label_steps(axes: Axes, along: str) -> None:
+    """Name the axis of steps or seconds, which begins at 0."""
+    axes.set_xlabel(AXES[along])
+    axes.set_xlim(left=0)
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
 
 
 def plot_text(paths: list[Path]) -> Table:
@@ -177,7 +202,7 @@ def text_rows(group: Group, end: float) -> list[tuple[str, str, str]]:
     rows = []
     for name, title in TEXT_ROWS.items():
         curve = mean_curve(group.runs, name)
-        if np.isfinite(curve.mean).any():
+        if curve.is_known:
             is_rate = name != LENGTH
             line = sparkline(curve, end, 1.0 if is_rate else group.config.environment.horizon)
             rows.append((title, line, last_value(curve, "{:.0%}" if is_rate else "{:.0f}")))

@@ -1,22 +1,19 @@
 """The report of all experiments: tables and figures -> one page of HTML that needs nothing else."""
 
-from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.metadata import version
-from io import BytesIO
 from math import isfinite
 from pathlib import Path
 from platform import python_version
 
 import numpy as np
-from PIL import Image
 
 from hal import __version__
 from hal.experiments import departures
 from hal.experiments.claims import judge
 from hal.experiments.figures import FIGURES
-from hal.experiments.page import PAGE, STYLE, table
+from hal.experiments.page import page_of, picture, table
 from hal.experiments.panels import measured
 from hal.experiments.results import Results, averages, finals, is_current, read_results, select
 from hal.experiments.stats import (
@@ -46,7 +43,13 @@ CAPTIONS = {
     "faithful": "The paper's algorithm on our networks, lanes and batches.",
     "paper": "The paper's own settings.",
 }
-SHOWN = 0.4  # pixels of the page for each of a figure
+TITLE = "HAL: the paper's experiments"
+INTRO = """<p>What the experiments of <cite>Possibility Before Utility: Learning and Using
+Hierarchical Affordances</cite> (ICLR 2022) give when they are done with this implementation, and
+which of the paper's claims that confirms.</p>
+<p>Online rates are of training, with exploration, and in tables the mean over all of it; greedy
+ones are of an evaluation after training, without exploration. Intervals are 95% intervals over
+seeds; IQM is the interquartile mean.</p>"""
 
 
 def write_report(folder: Path) -> Path:
@@ -60,18 +63,12 @@ def write_report(folder: Path) -> Path:
     sections |= {"missing": missing_section([name for name in results if name not in done])}
     titles = {"summary": "Summary", "claims": "Claims", "missing": "Not measured"}
     titles |= {name: experiment.title for name, experiment in EXPERIMENTS.items()}
+    titled = {name: (titles[name], content) for name, content in sections.items()}
     packages = {name: version(name) for name in ("torch", "numpy")}
     used = {"hal": __version__, "Python": python_version()} | packages
-    page = PAGE.substitute(
-        style=STYLE,
-        versions=escape(", ".join(f"{name} {number}" for name, number in used.items())),
-        links="".join(f'<li><a href="#{n}">{escape(titles[n])}</a></li>' for n in sections),
-        sections="\n".join(
-            f'<section id="{name}">\n<h2>{escape(titles[name])}</h2>\n{content}\n</section>'
-            for name, content in sections.items()
-        ),
-    )
-    write_text(folder / REPORT, page)
+    versions = escape(", ".join(f"{name} {number}" for name, number in used.items()))
+    intro = f'{INTRO}\n<p class="quiet">Written with {versions}.</p>'
+    write_text(folder / REPORT, page_of(TITLE, intro, titled))
     return folder / REPORT
 
 
@@ -197,14 +194,7 @@ def figure_text(path: Path) -> str:
     """Return a figure with its picture inside, or nothing if there is none."""
     if not path.is_file():
         return ""
-    data, caption = path.read_bytes(), escape(CAPTIONS[path.stem])
-    with Image.open(BytesIO(data)) as image:
-        width, height = (round(SHOWN * size) for size in image.size)
-    return (
-        f'<figure><img alt="Plot. {caption}" width="{width}" height="{height}"'
-        f' src="data:image/png;base64,{b64encode(data).decode()}">'
-        f"<figcaption>{caption}</figcaption></figure>"
-    )
+    return picture(path.read_bytes(), CAPTIONS[path.stem])
 
 
 def missing_section(names: Sequence[str]) -> str:
