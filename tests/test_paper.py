@@ -271,6 +271,7 @@ def one_window(end: list[int], reward: list[float]) -> Windows:
         milestone=np.full((1, length), NONE),
         hindsight=np.full((1, length), NONE),
         end=np.array([end]),
+        episode_end=np.array([end]),
         is_valid=np.ones((1, length), np.bool_),
         weight=np.ones(1, np.float32),
         slots=np.zeros(1, np.int64),
@@ -306,6 +307,6 @@ def test_n_step_returns_stop_at_the_options_end(end: list[int], expected: float)
     controller.learner.network = Counts(1.0, 0.0)
     controller.target.network = Counts(10.0, 99.0)
     windows = one_window(end, [1.0, 2.0, 4.0])
-    lesson = Lesson(windows.is_valid, windows.subtask, windows.reward)
+    lesson = Lesson(windows.is_valid, windows.subtask, windows.reward, windows.end)
     first = (np.array([0]), np.array([0]))
     assert controller._returns(windows, [lesson], [first]).tolist() == [pytest.approx(expected)]
