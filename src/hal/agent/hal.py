@@ -63,8 +63,8 @@ class HierarchicalAgent(BaseAgent):
             self.affordances = Affordances(*groups, encoder, names, affordance_rng, self.device)
         self.task: TaskOption | None = None
         if config.options.has_task:
-            seed = self._streams.spawn(1)[0]
-            self.task = TaskOption(config, encoder, env.num_actions, seed, self.device)
+            own, seed = (config.options, config.controller, config.networks), self._streams.spawn(1)
+            self.task = TaskOption(*own, encoder, (lanes, env.num_actions), seed[0], self.device)
         self.options = OptionTracker(
             lanes, self.num_subtasks, config.options.max_steps, config.meta.step_discount
         )

@@ -15,7 +15,7 @@ from hal.agent.networks.encoder import Encoder
 from hal.agent.networks.weights import load_named, named
 from hal.agent.replay.steps import Windows
 from hal.agent.schedules import Exploration, Progress
-from hal.config.settings import Config
+from hal.config.settings import ControllerSettings, NetworkSettings, OptionSettings
 from hal.envs.observations import Obs, batch_size, pick
 
 TASK = "task"  # what the subtask is called
@@ -31,23 +31,26 @@ class TaskOption:
 
     def __init__(
         self,
-        config: Config,
+        options: OptionSettings,
+        controller: ControllerSettings,
+        networks: NetworkSettings,
         encoder: Encoder,
-        num_actions: int,
+        sizes: tuple[int, int],
         seed: np.random.SeedSequence,
         device: torch.device,
     ) -> None:
-        self.settings = config.options
-        discount = config.controller.flat_discount
+        self.settings = options
+        num_lanes, num_actions = sizes
+        discount = controller.flat_discount
         self.controller = Controller(
-            config.controller, config.networks, encoder, (1, num_actions), discount, device
+            controller, networks, encoder, (1, num_actions), discount, device
         )
         self.returns = np.zeros(2)  # of the stints that each has led, lately
         self.num_stints = np.zeros(2, dtype=np.int64)
-        self.gain = np.zeros(config.environment.num_envs)  # in the present stints
-        self.steps = np.zeros(config.environment.num_envs, dtype=np.int64)
+        self.gain = np.zeros(num_lanes)  # in the present stints
+        self.steps = np.zeros(num_lanes, dtype=np.int64)
         self._rng = np.random.default_rng(seed)
-        self.leader = self._draw(config.environment.num_envs)
+        self.leader = self._draw(num_lanes)
 
     @property
     def better(self) -> int:
@@ -129,10 +132,13 @@ class TaskOption:
 
     def update(self, windows: Windows, progress: Progress) -> dict[str, float]:
         """Train once: by the environment's reward, to the episode's end."""
-        task = np.zeros(windows.action.shape, dtype=np.int64)
-        lesson = Lesson(windows.is_valid, task, windows.reward, windows.episode_end)
-        metrics, _ = self.controller.update(windows, [lesson], progress)
+        metrics, _ = self.controller.update(windows, self.lessons(windows), progress)
         return {f"{name}/task": value for name, value in metrics.items()}
+
+    def lessons(self, windows: Windows) -> list[Lesson]:
+        """Return the lesson of all steps: the task's returns go on beyond the ends of options."""
+        task = np.zeros(windows.action.shape, dtype=np.int64)
+        return [Lesson(windows.is_valid, task, windows.reward, windows.episode_end)]
 
     def weights(self) -> dict[str, Tensor]:
         """Return everything that acting in an evaluation needs."""
