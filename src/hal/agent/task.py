@@ -142,22 +142,18 @@ class TaskOption:
 
     def weights(self) -> dict[str, Tensor]:
         """Return everything that acting in an evaluation needs."""
-        return {
-            "returns": torch.from_numpy(self.returns),
-            **named("task", self.controller.judged),
-            **named("task_value", self.controller.target.network),
-        }
+        returns = torch.from_numpy(self.returns)
+        return {"returns": returns, **named("task", self.controller.judged)}
 
     def load_weights(self, tensors: dict[str, Tensor]) -> None:
         """Set what `weights` returned."""
         self.returns[:] = tensors["returns"].numpy()
         load_named("task", self.controller.judged, tensors)
-        load_named("task_value", self.controller.target.network, tensors)
 
     @torch.no_grad()
     def values(self, obs: Obs) -> Tensor:
         """Return what the flat policy expects, (batch,)."""
-        network, device = self.controller.target.network, self.controller.device
+        network, device = self.controller.judged, self.controller.device
         goals = torch.zeros(batch_size(obs), dtype=torch.int64, device=device)
         best: Tensor = network(self.controller.encoder(obs, device), goals).max(dim=1).values
         return best
