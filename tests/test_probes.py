@@ -69,7 +69,7 @@ def learned_values(config: Config, num_updates: int) -> np.ndarray:
     replay = corridor()
     for i in range(num_updates):
         windows = replay.draw(config.replay, beta=1.0)
-        lessons = subtask_lessons(windows, replace(settings, use_hindsight=False))
+        lessons = subtask_lessons(windows, replace(settings, use_hindsight=False), 2)
         controller.update(windows, lessons, Progress(i, config.steps))
     with torch.no_grad():
         features = ENCODER(states([1, 2, 3]), CPU)
@@ -100,11 +100,11 @@ def test_lessons_reward_what_was_pursued_and_punish_what_was_not() -> None:
     replay.mark(ended_options([0], [1], steps=3), starts=np.array([0]))
     replay.hindsight[2] = 0
     windows = replay.draw_windows(1, length=2, event_share=0.0)
-    pursued, in_hindsight = subtask_lessons(windows, settings)
+    pursued, in_hindsight = subtask_lessons(windows, settings, 2)
     np.testing.assert_allclose(pursued.reward, [[-0.25, -0.75]])
     np.testing.assert_allclose(in_hindsight.reward, [[-0.25, 0.75]])
     assert in_hindsight.where.all()
-    assert len(subtask_lessons(windows, replace(settings, use_hindsight=False))) == 1
+    assert len(subtask_lessons(windows, replace(settings, use_hindsight=False), 2)) == 1
 
 
 def test_n_step_returns_of_the_first_step_learn_the_same_order() -> None:

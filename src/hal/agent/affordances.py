@@ -73,12 +73,14 @@ class Affordances:
         negative problem"; Alg. 1, lines 11 and 12).
         """
         lanes, subtasks, collected = ended.lanes, ended.subtask, ended.collected
-        surprise = (collected == subtasks) - self.success_rate[subtasks]
-        np.add.at(self.success_rate, subtasks, surprise / LATELY)
+        is_milestone = subtasks < len(self.milestones)  # not the whole task
+        pursued = subtasks[is_milestone]
+        surprise = (collected[is_milestone] == pursued) - self.success_rate[pursued]
+        np.add.at(self.success_rate, pursued, surprise / LATELY)
         parities = self._rng.integers(2, size=lanes.size)
         for examples, where, milestones in (
             (self.positives, collected != NONE, collected),
-            (self.negatives, collected != subtasks, subtasks),
+            (self.negatives, (collected != subtasks) & is_milestone, subtasks),
         ):
             examples.add_options(
                 replay, lanes[where], starts[where], milestones[where], parities[where]

@@ -13,6 +13,7 @@ from hal.agent.networks.weights import load_named, named
 from hal.agent.replay.steps import make_replay
 from hal.agent.schedules import Progress, importance, is_due
 from hal.config.settings import Config
+from hal.envs.observations import Obs
 
 Info = dict[str, Any]
 
@@ -101,6 +102,17 @@ class BaseAgent:
         """Tell whether there is enough experience to begin."""
         replay = self.config.replay
         return self.num_steps >= replay.warmup_steps and self.replay.has_window(replay.window)
+
+    def pursue(
+        self,
+        obs: Obs,
+        subtask: np.ndarray,
+        epsilon: float | np.ndarray,
+        rng: np.random.Generator,
+        is_judged: bool = False,
+    ) -> np.ndarray:
+        """Return actions that pursue these subtasks, epsilon-greedily."""
+        return self.controller.act(obs, subtask, epsilon, rng, is_judged)
 
     def count_steps(self, is_valid: np.ndarray) -> None:
         """Count a step of all lanes, but for those that only reset."""

@@ -23,12 +23,15 @@ class Lesson(NamedTuple):
     where: np.ndarray  # which steps are trained
     goal: np.ndarray  # for which goal
     reward: np.ndarray  # what that goal gets for the step
+    end: np.ndarray  # how the step ended what it is a part of
 
 
 Teach = Callable[[Windows], list[Lesson]]
 
 
-def subtask_lessons(windows: Windows, settings: ControllerSettings) -> list[Lesson]:
+def subtask_lessons(
+    windows: Windows, settings: ControllerSettings, num_milestones: int
+) -> list[Lesson]:
     """Return the lesson of what each step pursued, and in hindsight of what it led to.
 
     The reward is b_g of Eq. 1, less penalties; hindsight is the paper's Sect. 7.2.
@@ -37,9 +40,9 @@ def subtask_lessons(windows: Windows, settings: ControllerSettings) -> list[Less
     def lesson(where: np.ndarray, goal: np.ndarray) -> Lesson:
         is_stray = (windows.milestone != goal) & (windows.milestone != NONE)
         penalty = settings.step_penalty + settings.stray_penalty * is_stray
-        return Lesson(where, goal, (windows.milestone == goal) - penalty)
+        return Lesson(where, goal, (windows.milestone == goal) - penalty, windows.end)
 
-    lessons = [lesson(windows.is_valid, windows.subtask)]
+    lessons = [lesson(windows.is_valid & (windows.subtask < num_milestones), windows.subtask)]
     if settings.use_hindsight:
         is_other = (windows.hindsight != NONE) & (windows.hindsight != windows.subtask)
         lessons.append(lesson(windows.is_valid & is_other, windows.hindsight))
@@ -132,7 +135,7 @@ class Controller:
         Its maximum over the next actions is the target network's, or with double Q what that says
         of the action that the present network takes for the best.
         """
-        needed = [np.nonzero(_bootstraps(windows, lesson, self.settings)) for lesson in lessons]
+        needed = [np.nonzero(_bootstraps(lesson, self.settings)) for lesson in lessons]
         row, step = (np.concatenate(part) for part in zip(*needed, strict=True))
         goal = np.concatenate([one.goal[at] for one, at in zip(lessons, needed, strict=True)])
         ahead = self._values(self.target.network, windows, row, step + 1, goal)
@@ -146,8 +149,8 @@ class Controller:
             next_value[at], values = np.split(values, [at[0].size])
             found = lambda_returns(
                 lesson.reward,
-                windows.end == CONTINUES,
-                windows.end != ENDS,
+                lesson.end == CONTINUES,
+                lesson.end != ENDS,
                 next_value,
                 self.discount,
                 self.settings.td_lambda,
@@ -177,11 +180,11 @@ class Controller:
         return values
 
 
-def _bootstraps(windows: Windows, lesson: Lesson, settings: ControllerSettings) -> np.ndarray:
+def _bootstraps(lesson: Lesson, settings: ControllerSettings) -> np.ndarray:
     """Tell where the return of a trained step needs the value of the next state."""
     is_last = np.arange(lesson.goal.shape[1]) == lesson.goal.shape[1] - 1
-    continues = windows.end == CONTINUES
-    needs = (windows.end == CUT) | (continues & (is_last | (settings.td_lambda < 1)))
+    continues = lesson.end == CONTINUES
+    needs = (lesson.end == CUT) | (continues & (is_last | (settings.td_lambda < 1)))
     # What is after the last trained step counts for it until its option ends.
     last = settings.trained_steps - 1
     needs[:, last + 1 :] &= np.logical_and.accumulate(continues[:, last:-1], axis=1)

@@ -16,7 +16,7 @@ from hal.agent.base import BaseAgent, EnvFacts, Info
 from hal.agent.choices import Beliefs, Choice, choose, mask_of, rarity
 from hal.agent.controller import Lesson, subtask_lessons
 from hal.agent.meta_controller import MetaController
-from hal.agent.metrics import tally_mask
+from hal.agent.metrics import tally_mask, tally_options
 from hal.agent.networks.encoder import Encoder
 from hal.agent.networks.weights import load_named, named
 from hal.agent.options import NONE, EndedOptions, OptionTracker
@@ -24,6 +24,7 @@ from hal.agent.replay.priorities import make_priorities
 from hal.agent.replay.steps import CONTINUES, CUT, ENDS, Windows
 from hal.agent.replay.transitions import MetaReplay
 from hal.agent.schedules import Exploration, exploration, goal_epsilon
+from hal.agent.task import TaskOption
 from hal.config.settings import Config
 from hal.envs.observations import Obs, batch_size, pick
 
@@ -42,12 +43,7 @@ class HierarchicalAgent(BaseAgent):
 
     KEPT = (
         *BaseAgent.KEPT,
-        "meta",
-        "affordances",
-        "options",
-        "ended",
-        "segment",
-        "num_successes",
+        *("meta", "affordances", "task", "options", "ended", "segment", "num_successes"),
     )
 
     def __init__(self, config: Config, encoder: Encoder, env: EnvFacts) -> None:
@@ -56,30 +52,31 @@ class HierarchicalAgent(BaseAgent):
         self.num_milestones = size
         meta_rng, affordance_rng = map(np.random.default_rng, self._streams.spawn(2))
         priorities = make_priorities(config.replay, config.meta.capacity)
+        replay = MetaReplay(config.meta.capacity, encoder.layout, size, priorities)
+        sizes = (lanes, size, env.final)
         self.meta = MetaController(
-            config.meta,
-            config.networks,
-            encoder,
-            MetaReplay(config.meta.capacity, encoder.layout, size, priorities),
-            (lanes, size, env.final),
-            meta_rng,
-            self.device,
+            config.meta, config.networks, encoder, replay, sizes, meta_rng, self.device
         )
         self.affordances: Affordances | None = None
         if config.has_mask:
-            self.affordances = Affordances(
-                config.affordances,
-                config.networks,
-                encoder,
-                env.milestones,
-                affordance_rng,
-                self.device,
-            )
-        self.options = OptionTracker(lanes, size, config.options.max_steps)
+            groups, names = (config.affordances, config.networks), env.milestones
+            self.affordances = Affordances(*groups, encoder, names, affordance_rng, self.device)
+        self.task: TaskOption | None = None
+        if config.options.has_task:
+            own, seed = (config.options, config.controller, config.networks), self._streams.spawn(1)
+            self.task = TaskOption(*own, encoder, (lanes, env.num_actions), seed[0], self.device)
+        self.options = OptionTracker(
+            lanes, self.num_subtasks, config.options.max_steps, config.meta.step_discount
+        )
         self.ended = EndedOptions.none()  # on the last step, in states that are yet to be judged
         self.segment = np.arange(lanes)  # numbers of the present segments
         self.num_successes = 0
         self._acted: Acted | None = None
+
+    @property
+    def num_subtasks(self) -> int:
+        """How many subtasks there are: milestones, and perhaps the whole task."""
+        return self.num_milestones + self.config.options.has_task
 
     # --- acting -----------------------------------------------------------------------------
 
@@ -89,11 +86,17 @@ class HierarchicalAgent(BaseAgent):
         successes = self.num_successes if self.config.anneals_by_success else None
         explore = exploration(settings, self.progress, successes)
         lanes = options.undecided
-        choice = self.choose(obs, info, options.failed[lanes], lanes, explore, self._act_rng)
-        options.begin(lanes, choice.subtask)
+        leader = None
         epsilon = goal_epsilon(settings, self.progress, self.replay.events.counts)
+        if self.task is not None:
+            leader = self.task.leader[lanes]
+            epsilon = np.append(epsilon, explore.controller)
+            explore = self.task.exploration(explore, leader)
+        failed = options.failed[lanes]
+        choice = self.choose(obs, info, failed, lanes, explore, self._act_rng, leader)
+        options.begin(lanes, choice.subtask)
         subtask = options.subtask
-        actions = self.controller.act(obs, subtask, epsilon[subtask], self._act_rng)
+        actions = self.pursue(obs, subtask, epsilon[subtask], self._act_rng)
         self._acted = Acted(obs, info, actions, choice)
         return actions
 
@@ -105,8 +108,12 @@ class HierarchicalAgent(BaseAgent):
         lanes: np.ndarray,
         explore: Exploration,
         rng: np.random.Generator,
+        leader: np.ndarray | None = None,
     ) -> Choice:
-        """Choose subtasks on some lanes (lines 15 to 21), where (lanes, K) timed out lately."""
+        """Choose subtasks on some lanes (lines 15 to 21), where (lanes, K) timed out lately.
+
+        With the whole task as a subtask, its leader decides; without one the better of the two.
+        """
         if lanes.size == 0:
             nothing = np.zeros((0, self.num_milestones))
             beliefs = Beliefs.of(nothing.astype(np.bool_), nothing)
@@ -114,11 +121,27 @@ class HierarchicalAgent(BaseAgent):
         here = pick(obs, lanes)
         truth = info["affordances"][lanes] if "affordances" in info else None
         beliefs = Beliefs.of(self.afforded(here, truth), self.meta.values(here))
-        preference = rarity(self.replay.events.counts, self.config.options.rarity)
-        is_true = self.config.affordances.mask == "oracle"
-        settings = self.config.options
-        subtasks = choose(beliefs, failed, preference, settings, is_true, explore, rng)
+        settings, is_true = self.config.options, self.config.affordances.mask == "oracle"
+        preference = rarity(self.replay.events.counts, settings.rarity)
+        among = (beliefs, failed, preference)
+        if self.task is not None:
+            among = self.task.widened(*among, leader, here)
+        subtasks = choose(*among, settings, is_true, explore, rng)
         return Choice(lanes, subtasks, beliefs)
+
+    def pursue(
+        self,
+        obs: Obs,
+        subtask: np.ndarray,
+        epsilon: float | np.ndarray,
+        rng: np.random.Generator,
+        is_judged: bool = False,
+    ) -> np.ndarray:
+        """Return actions that pursue these subtasks, the whole task by its own policy."""
+        if self.task is None:
+            return super().pursue(obs, subtask, epsilon, rng, is_judged)
+        at_task = subtask == self.num_milestones
+        return self.task.act_with(self.controller, at_task, obs, subtask, epsilon, rng, is_judged)
 
     def afforded(self, obs: Obs, truth: np.ndarray | None) -> np.ndarray:
         """Return which subtasks are held to be possible, (batch, K) bool."""
@@ -159,10 +182,13 @@ class HierarchicalAgent(BaseAgent):
             subtask=subtask,
             milestone=step.milestone,
             end=np.where(step.is_ended, np.where(is_end, ENDS, CUT), CONTINUES),
+            episode_end=np.where(is_done, np.where(terminated, ENDS, CUT), CONTINUES),
             is_valid=is_valid,
             segment=self.segment,
         )
         self.episodes.add(reward, info["milestones"], is_valid, self.tally)
+        if self.task is not None:
+            self.task.observe(reward, is_valid, is_done)
         self._learn_from(step.ended, "affordances" in info_before)
         is_last = is_done[step.ended.lanes]
         self.ended = step.ended.where(~is_last)
@@ -189,10 +215,7 @@ class HierarchicalAgent(BaseAgent):
         if self.affordances is not None:
             self.affordances.has_truth = has_truth
             self.affordances.add(self.replay, ended, starts)
-        is_success = ended.subtask == ended.collected
-        self.tally.add_columns("subpolicy/success", ended.subtask, is_success, self.milestones)
-        num_wasted = int(ended.steps[~is_success].sum())
-        self.tally.add_share("subpolicy/wasted", num_wasted, int(ended.steps.sum()))
+        tally_options(self.tally, ended.subtask, ended.collected, ended.steps, self.milestones)
 
     def _end_episodes(
         self, ended: EndedOptions, obs: Obs, info: Info, terminated: np.ndarray
@@ -236,8 +259,9 @@ class HierarchicalAgent(BaseAgent):
             self.train_controller(self._teach)
         has_success = self.num_successes > 0 or not config.meta.waits
         has_task = has_success and not config.options.is_agnostic
+        fall_back = None if self.task is None else self.task.values
         if has_task and len(self.meta.replay) and self.is_due(config.meta.every):
-            self.tally.add_all(self.meta.update(progress, self.beta))
+            self.tally.add_all(self.meta.update(progress, self.beta, fall_back))
         if self.affordances is None:
             return
         if self.is_due(config.affordances.filter_every):
@@ -246,24 +270,31 @@ class HierarchicalAgent(BaseAgent):
             self.affordances.update(self.replay, progress, self.tally)
 
     def _teach(self, windows: Windows) -> list[Lesson]:
-        return subtask_lessons(windows, self.config.controller)
+        if self.task is not None:
+            self.tally.add_all(self.task.update(windows, self.progress))
+        return subtask_lessons(windows, self.config.controller, self.num_milestones)
 
     # --- keeping ----------------------------------------------------------------------------
 
     def weights(self) -> dict[str, torch.Tensor]:
         """Return everything that acting and choosing need."""
-        learned = {} if self.affordances is None else self.affordances.weights()
-        return {
+        weights = {
             **super().weights(),
             "collected": torch.from_numpy(self.replay.events.counts),
             **named("meta", self.meta.learner.network),
-            **learned,
         }
+        for part in self._parts:
+            weights |= part.weights()
+        return weights
 
     def load_weights(self, tensors: dict[str, torch.Tensor]) -> None:
         """Set what `weights` returned."""
         super().load_weights(tensors)
         self.replay.events.counts[:] = tensors["collected"].numpy()
         load_named("meta", self.meta.learner.network, tensors)
-        if self.affordances is not None:
-            self.affordances.load_weights(tensors)
+        for part in self._parts:
+            part.load_weights(tensors)
+
+    @property
+    def _parts(self) -> list[Affordances | TaskOption]:
+        return [part for part in (self.affordances, self.task) if part is not None]

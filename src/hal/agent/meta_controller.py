@@ -1,5 +1,7 @@
 """The meta-controller: values of subtasks, learned from whole options (Sect. 5)."""
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 
@@ -12,6 +14,8 @@ from hal.agent.replay.transitions import MetaReplay
 from hal.agent.schedules import Progress
 from hal.config.settings import MetaSettings, NetworkSettings
 from hal.envs.observations import Obs, pick
+
+ValuesOf = Callable[[Obs], torch.Tensor]  # of states, (batch,)
 
 
 class MetaController:
@@ -36,12 +40,14 @@ class MetaController:
         self.encoder = encoder
         self.replay = replay
         self.device = device
-        num_lanes, num_milestones, self.final = sizes
-        network = DuelingValues(encoder, settings.hidden_size, num_milestones).to(device)
+        num_lanes, self.num_milestones, self.final = sizes
+        network = DuelingValues(encoder, settings.hidden_size, self.num_milestones).to(device)
         self.learner = Learner(network, networks, settings.learning_rate)
         self.target = Target(network, networks, settings.every)
-        # Of each lane's episode so far: every option's reward, and the numbers of its copies.
-        self.episode_options: list[list[tuple[float, list[int]]]] = [[] for _ in range(num_lanes)]
+        # Of each lane's episode so far: every option's reward, discount, and its copies' numbers.
+        self.episode_options: list[list[tuple[float, float, list[int]]]] = [
+            [] for _ in range(num_lanes)
+        ]
         self._rng = rng
 
     @torch.no_grad()
@@ -65,9 +71,12 @@ class MetaController:
         """
         is_final = (ended.collected == self.final) & (ended.collected != NONE)
         pursued = np.where(is_final, ended.collected, ended.subtask)
+        pursued[pursued == self.num_milestones] = NONE  # the whole task, which has its own value
         instead = np.where(is_final | (ended.collected == ended.subtask), NONE, ended.collected)
-        for lane, reward in zip(ended.lanes, ended.reward, strict=True):
-            self.episode_options[lane].append((float(reward), []))
+        settings = self.settings
+        discount = settings.discount * settings.step_discount**ended.steps * has_future
+        for lane, reward, rate in zip(ended.lanes, ended.reward, discount, strict=True):
+            self.episode_options[lane].append((float(reward), float(rate), []))
         for subtask in (pursued, instead) if self.settings.hindsight else (pursued,):
             at = np.flatnonzero(subtask != NONE)
             if at.size == 0:
@@ -78,17 +87,17 @@ class MetaController:
                 next_mask=next_mask[at],
                 subtask=subtask[at],
                 reward=ended.reward[at],
-                discount=self.settings.discount * has_future[at],
+                discount=discount[at],
             )
             for lane, number in zip(ended.lanes[at], numbers, strict=True):
-                self.episode_options[lane][-1][1].append(int(number))
+                self.episode_options[lane][-1][-1].append(int(number))
 
     def finish_episode(self, lane: int, is_success: bool) -> None:
         """Forget the episode; a success first bounds its options' values from below."""
         future = 0.0
         if is_success and self.settings.use_lower_bound:
-            for reward, copies in reversed(self.episode_options[lane]):
-                future = reward + self.settings.discount * future
+            for reward, discount, copies in reversed(self.episode_options[lane]):
+                future = reward + discount * future
                 self.replay.bound(copies, future)
         self.episode_options[lane].clear()
 
@@ -97,8 +106,13 @@ class MetaController:
         for options in self.episode_options:
             options.clear()
 
-    def update(self, progress: Progress, beta: float) -> dict[str, float]:
-        """Train on a batch of options (Eq. 1 without a goal)."""
+    def update(
+        self, progress: Progress, beta: float, fall_back: ValuesOf | None = None
+    ) -> dict[str, float]:
+        """Train on a batch of options (Eq. 1 without a goal).
+
+        Where there is something to fall back on, a state is worth at least what that makes of it.
+        """
         replay, network = self.replay, self.learner.network
         at, weights = replay.draw(self.settings.batch_size, beta, self._rng)
         features = self.encoder(pick(replay.obs, at), self.device)
@@ -113,6 +127,8 @@ class MetaController:
                 online = online.masked_fill(~tensor(replay.next_mask), -torch.inf)
             best = online.argmax(dim=1, keepdim=True)
             ahead = self.target.network(following).gather(1, best)[:, 0]
+            if fall_back is not None:
+                ahead = torch.maximum(ahead, fall_back(pick(replay.next_obs, at)))
             bootstrapped = tensor(replay.reward) + tensor(replay.discount) * ahead
             returns = torch.maximum(bootstrapped, tensor(replay.lower_bound))
         chosen = network(features).gather(1, tensor(replay.subtask)[:, None])[:, 0]

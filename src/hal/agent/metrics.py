@@ -118,6 +118,24 @@ def succeeded(covered: np.ndarray, final: int) -> np.ndarray:
     return is_success
 
 
+def tally_options(
+    tally: Tally,
+    subtask: np.ndarray,
+    collected: np.ndarray,
+    steps: np.ndarray,
+    milestones: tuple[str, ...],
+) -> None:
+    """Count which options that have ended were successes, and the steps spent in the others.
+
+    The whole task is no milestone: its options neither succeed nor fail.
+    """
+    is_milestone = subtask < len(milestones)
+    pursued, steps = subtask[is_milestone], steps[is_milestone]
+    is_success = pursued == collected[is_milestone]
+    tally.add_columns("subpolicy/success", pursued, is_success, milestones)
+    tally.add_share("subpolicy/wasted", int(steps[~is_success].sum()), int(steps.sum()))
+
+
 def tally_mask(
     tally: Tally,
     afforded: np.ndarray,

@@ -45,13 +45,16 @@ class OptionTracker:
 
     KEPT = ("subtask", "steps", "reward", "failed")
 
-    def __init__(self, num_lanes: int, num_milestones: int, max_steps: int) -> None:
+    def __init__(
+        self, num_lanes: int, num_subtasks: int, max_steps: int, discount: float = 1.0
+    ) -> None:
         self.max_steps = max_steps
+        self.discount = discount  # of rewards, per step
         self.subtask = np.full(num_lanes, NONE)  # (lanes,) NONE where one is to be chosen
         self.steps = np.zeros(num_lanes, dtype=np.int64)
         self.reward = np.zeros(num_lanes)
         # (lanes, K) what has timed out since the last milestone
-        self.failed = np.zeros((num_lanes, num_milestones), dtype=np.bool_)
+        self.failed = np.zeros((num_lanes, num_subtasks), dtype=np.bool_)
 
     @property
     def undecided(self) -> np.ndarray:
@@ -79,7 +82,7 @@ class OptionTracker:
         is_valid = np.ones(self.subtask.size, dtype=np.bool_) if is_valid is None else is_valid
         milestone = np.where(is_valid, main_milestone(signals, self.subtask), NONE)
         self.steps += 1
-        self.reward += np.where(is_valid, reward, 0.0)
+        self.reward += np.where(is_valid, reward * self.discount ** (self.steps - 1), 0.0)
         is_new = (milestone != NONE) | is_done
         is_over = is_new | (self.steps >= self.max_steps)
         timed_out = np.flatnonzero(is_over & ~is_new)
@@ -114,5 +117,6 @@ def main_milestone(signals: np.ndarray, subtask: np.ndarray) -> np.ndarray:
     lanes = np.arange(len(signals))
     last = signals.shape[1] - 1 - signals[:, ::-1].argmax(axis=1)
     collected = np.where(signals.any(axis=1), last, NONE)
-    is_pursued = signals[lanes, subtask] & (subtask != NONE)
+    is_milestone = (subtask != NONE) & (subtask < signals.shape[1])  # not the whole task
+    is_pursued = signals[lanes, np.where(is_milestone, subtask, 0)] & is_milestone
     return np.where(is_pursued, subtask, collected)

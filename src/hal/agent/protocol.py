@@ -62,6 +62,20 @@ class Agent(Protocol):
     ) -> Choice:
         """Choose what to pursue on some lanes, where (lanes, K) have timed out lately."""
 
+    @property
+    def num_subtasks(self) -> int:
+        """How many subtasks there are to choose among."""
+
+    def pursue(
+        self,
+        obs: Obs,
+        subtask: np.ndarray,
+        epsilon: float | np.ndarray,
+        rng: np.random.Generator,
+        is_judged: bool = False,
+    ) -> np.ndarray:
+        """Return actions that pursue these subtasks, epsilon-greedily."""
+
     def abandon(self) -> None:
         """Give up all episodes: the next step only begins new ones."""
 

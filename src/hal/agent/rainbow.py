@@ -26,6 +26,11 @@ class RainbowAgent(BaseAgent):
         self._nothing = np.full(num_lanes, NONE)  # of the milestones
         self._acted: tuple[Obs, np.ndarray] | None = None
 
+    @property
+    def num_subtasks(self) -> int:
+        """The task alone."""
+        return 1
+
     def act(self, obs: Obs, info: Info) -> np.ndarray:
         """Choose an action on every lane."""
         explore = exploration(self.config.exploration, self.progress, None)
@@ -79,4 +84,4 @@ class RainbowAgent(BaseAgent):
 
 def _teach(windows: Windows) -> list[Lesson]:
     task = np.zeros(windows.action.shape, dtype=np.int64)
-    return [Lesson(windows.is_valid, task, windows.reward)]
+    return [Lesson(windows.is_valid, task, windows.reward, windows.end)]

@@ -13,8 +13,8 @@ class Exploration:
     """Shares of random choices."""
 
     controller: float  # actions: the paper's epsilon_c
-    meta: float  # subtasks, among all: epsilon_mc
-    mask: float  # subtasks, within the mask: epsilon_aff
+    meta: float | np.ndarray  # subtasks, among all: epsilon_mc
+    mask: float | np.ndarray  # subtasks, within the mask: epsilon_aff
 
 
 GREEDY = Exploration(controller=0.0, meta=0.0, mask=0.0)

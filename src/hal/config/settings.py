@@ -61,6 +61,10 @@ class OptionSettings:
     # difference (most often collected - how often it was + 1), none (all alike)
     rarity: Rarity = "inverse"
     explore_rare: bool = False  # the random choice among all has these weights too
+    has_task: bool = False  # the whole task is one more subtask, with a flat policy of its own
+    task_epsilon: Share = 0.06  # random subtasks in episodes that the flat policy leads
+    # episodes led by the one, flat policy or meta-controller, whose episodes bring less
+    trailing_share: Share = 0.1
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,7 @@ class MetaSettings:
     batch_size: Count = 256  # transitions per update
     capacity: Count = 100_000  # transitions kept
     discount: Share = 0.95  # per option
+    step_discount: Share = 1.0  # of an option's rewards and its future, per step
     waits: bool = True  # not trained before the first success
     hindsight: bool = True  # options are stored as if what they collected had been intended
     use_lower_bound: bool = True  # the return of a success bounds its options' values from below

@@ -22,7 +22,13 @@ ADDED: dict[int, Values] = {
         "stray_penalty": 0.0,
         "explore_rare": False,
     },
-    2: {"meta.mask_target": True},
+    2: {
+        "meta.mask_target": True,
+        "meta.step_discount": 1.0,
+        "options.has_task": False,
+        "options.task_epsilon": 0.06,
+        "options.trailing_share": 0.1,
+    },
 }
 
 

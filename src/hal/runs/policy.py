@@ -9,6 +9,7 @@ from hal.agent.hal import HierarchicalAgent
 from hal.agent.options import NONE, OptionTracker
 from hal.agent.protocol import Agent
 from hal.agent.schedules import GREEDY, Exploration
+from hal.agent.task import TASK
 from hal.envs.external.contract import SIGNALS
 from hal.envs.observations import Obs, as_batch, batch_size, flat, pick
 
@@ -49,7 +50,8 @@ class Policy:
         """What each lane pursues, None before the first action and of a flat agent."""
         if self._options is None or self.config.options.is_flat:
             return [None]
-        return [None if k == NONE else self.milestones[k] for k in self._options.subtask]
+        titles = (*self.milestones, TASK)
+        return [None if k == NONE else titles[k] for k in self._options.subtask]
 
     def act(self, obs: Any, info: dict[str, Any] | None = None) -> np.ndarray:
         """Return an action for each lane, as the environment counts them; one for a single lane.
@@ -87,7 +89,7 @@ class Policy:
             obs, info or {}, options.failed[lanes], lanes, self.explore, self._rng
         )
         options.begin(lanes, choice.subtask)
-        actions = self.agent.controller.act(
+        actions = self.agent.pursue(
             pick(obs, active),
             options.subtask[active],
             self.explore.controller,
@@ -101,7 +103,7 @@ class Policy:
         options = self._options
         if options is None or options.subtask.size != num_lanes or info is None:
             max_steps = self.config.options.max_steps
-            options = OptionTracker(num_lanes, len(self.milestones), max_steps)
+            options = OptionTracker(num_lanes, self.agent.num_subtasks, max_steps)
         else:
             options.advance(info["milestones"], is_done=np.zeros(num_lanes, np.bool_))
         self._options = options

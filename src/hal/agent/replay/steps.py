@@ -30,6 +30,7 @@ class Windows(NamedTuple):
     milestone: np.ndarray
     hindsight: np.ndarray
     end: np.ndarray
+    episode_end: np.ndarray
     is_valid: np.ndarray
     weight: np.ndarray  # (batch,) importance
     slots: np.ndarray  # (batch,) where the first rows are, for their priorities
@@ -47,6 +48,7 @@ class Replay:
         "milestone",
         "hindsight",
         "end",
+        "episode_end",
         "is_valid",
         "segment",
         "num_rows",
@@ -75,7 +77,8 @@ class Replay:
         self.subtask = np.zeros(shape, dtype=np.int64)
         self.milestone = np.full(shape, NONE, dtype=np.int64)
         self.hindsight = np.full(shape, NONE, dtype=np.int64)  # what the row's option collected
-        self.end = np.zeros(shape, dtype=np.uint8)
+        self.end = np.zeros(shape, dtype=np.uint8)  # of the option
+        self.episode_end = np.zeros(shape, dtype=np.uint8)
         self.is_valid = np.zeros(shape, dtype=np.bool_)  # not the step that only resets
         self.segment = np.zeros(shape, dtype=np.int64)
         self.num_rows = 0  # ever written; row i is at i % capacity
@@ -114,8 +117,9 @@ class Replay:
 
     def cut(self) -> None:
         """End the last row's options here, with a future that nobody saw."""
-        last = self.end[(self.num_rows - 1) % self.capacity]
-        last[last == CONTINUES] = CUT
+        for ends in (self.end, self.episode_end):
+            last = ends[(self.num_rows - 1) % self.capacity]
+            last[last == CONTINUES] = CUT
 
     def obs_at(self, rows: np.ndarray, lanes: np.ndarray) -> Obs:
         """Return the observations of rows that are still there."""
@@ -183,6 +187,7 @@ class Replay:
             milestone=self.milestone[steps, step_lane],
             hindsight=self.hindsight[steps, step_lane],
             end=self.end[steps, step_lane],
+            episode_end=self.episode_end[steps, step_lane],
             is_valid=self.is_valid[steps, step_lane],
             weight=weight,
             slots=at[:, 0] * self.num_lanes + lanes,

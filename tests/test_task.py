@@ -1,0 +1,177 @@
+"""The whole task as a subtask: when it is chosen, who leads, and what is learned of it."""
+
+import numpy as np
+import pytest
+import torch
+
+from hal.agent.choices import Beliefs
+from hal.agent.hal import HierarchicalAgent
+from hal.agent.options import NONE, OptionTracker, main_milestone
+from hal.agent.replay.steps import CONTINUES, CUT, ENDS
+from hal.agent.schedules import GREEDY, Exploration
+from hal.agent.task import FLAT, LATELY, META, STINT, TaskOption
+from tests.parts import blank_obs, ended_options, tiny_agent
+
+TASK = 3  # of an agent with three milestones
+
+
+def agent_with_task() -> tuple[HierarchicalAgent, TaskOption]:
+    agent, _ = tiny_agent("halo")
+    assert agent.task is not None
+    return agent, agent.task
+
+
+def values_of(task: TaskOption, value: float) -> None:
+    """Let the flat policy expect this of every state."""
+    task.values = lambda obs: torch.full((len(obs["image"]),), value)  # type: ignore[method-assign]
+
+
+def chosen(agent: HierarchicalAgent, leader: int | None, failed: list[bool]) -> int:
+    leaders = None if leader is None else np.array([leader])
+    rng, lanes = np.random.default_rng(0), np.zeros(1, dtype=np.int64)
+    choice = agent.choose(blank_obs(1), {}, np.array([failed]), lanes, GREEDY, rng, leaders)
+    return int(choice.subtask[0])
+
+
+@pytest.mark.parametrize(("value", "is_task"), [(-100.0, False), (100.0, True)])
+def test_the_meta_controller_falls_back_on_the_task_where_it_is_worth_more(
+    value: float, is_task: bool
+) -> None:
+    agent, task = agent_with_task()
+    values_of(task, value)
+    assert (chosen(agent, META, [False] * 4) == TASK) == is_task
+    assert (chosen(agent, META, [False] * 3 + [True]) == TASK) == is_task, "it never fails"
+    assert chosen(agent, META, [True] * 3 + [False]) == TASK, "all else has timed out"
+    assert chosen(agent, FLAT, [False] * 4) == TASK
+
+
+def test_without_leaders_the_better_one_leads() -> None:
+    agent, task = agent_with_task()
+    values_of(task, -100.0)
+    task.returns[:] = [1.0, 2.0]
+    assert chosen(agent, None, [False] * 4) == TASK
+    task.returns[:] = [2.0, 1.0]
+    assert chosen(agent, None, [False] * 4) != TASK
+
+
+def test_the_task_is_never_drawn_at_random() -> None:
+    _, task = agent_with_task()
+    beliefs = Beliefs.of(np.array([[True, False, True]]), np.zeros((1, 3)))
+    failed, preference = np.ones((1, 4), dtype=np.bool_), np.ones(3)
+    leader = np.array([META])
+    wide, may_avoid, weights = task.widened(beliefs, failed, preference, leader, blank_obs(1))
+    assert wide.mask.tolist() == [[True, False, True, True]]
+    assert may_avoid.tolist() == [[True, True, True, False]]
+    assert weights.tolist() == [1.0, 1.0, 1.0, 0.0]
+    explore = task.exploration(Exploration(0.1, 0.2, 0.8), np.array([META, FLAT]))
+    assert np.asarray(explore.meta).tolist() == [0.2, 0.03]
+    assert np.asarray(explore.mask).tolist() == [0.8, 0.03]
+
+
+def test_who_brings_more_leads_most_stints() -> None:
+    _, task = agent_with_task()
+    lanes = task.leader.size
+    nobody, everybody = np.zeros(lanes, np.bool_), np.ones(lanes, np.bool_)
+    assert 0 < (task.leader == FLAT).sum() < lanes
+    for step in range(40 * LATELY // lanes):  # every step ends an episode
+        is_last = step % 2 == 1
+        reward = np.where(task.leader == FLAT, 1.0, 0.25) - 5.0 * (not is_last)
+        task.observe(reward, everybody, everybody if is_last else nobody)
+    assert task.returns.tolist() == [pytest.approx(0.25), pytest.approx(1.0)], "penalties are none"
+    drawn = np.concatenate([task._draw(1000) for _ in range(10)])
+    assert np.mean(drawn == FLAT) == pytest.approx(1 - task.settings.trailing_share, abs=0.02)
+
+
+def test_stints_end_after_a_while_and_resets_do_not_count() -> None:
+    _, task = agent_with_task()
+    nobody, everybody = np.zeros(task.leader.size, np.bool_), np.ones(task.leader.size, np.bool_)
+    task.observe(np.ones(task.leader.size), nobody, nobody)
+    assert not task.steps.any()
+    assert not task.gain.any()
+    for _ in range(STINT - 1):
+        task.observe(np.zeros(task.leader.size), everybody, nobody)
+    assert task.num_stints.sum() == 0
+    task.observe(np.zeros(task.leader.size), everybody, nobody)
+    assert task.num_stints.sum() == task.leader.size
+
+
+def test_any_milestone_ends_the_task_as_an_option() -> None:
+    signals = np.array([[False, True, True], [False, False, False]])
+    assert main_milestone(signals, np.array([TASK, TASK])).tolist() == [2, NONE]
+    tracker = OptionTracker(2, 4, max_steps=3, discount=0.5)
+    tracker.begin(np.arange(2), np.array([TASK, 0]))
+    nobody = np.zeros(2, dtype=np.bool_)
+    nothing = np.zeros((2, 3), dtype=np.bool_)
+    assert not tracker.advance(nothing, nobody, reward=np.array([8.0, 0.0])).is_ended.any()
+    step = tracker.advance(signals, nobody, reward=np.array([8.0, 4.0]))
+    assert step.ended.subtask.tolist() == [TASK]
+    assert step.ended.reward.tolist() == [12.0]
+    assert tracker.advance(nothing, nobody).ended.reward.tolist() == [2.0]
+
+
+def test_the_task_labels_nothing_as_impossible_and_has_no_value_among_subtasks() -> None:
+    agent, _ = agent_with_task()
+    affordances = agent.affordances
+    assert affordances is not None
+    env_obs = blank_obs(agent.replay.num_lanes)
+    lanes = np.zeros(agent.replay.num_lanes, np.int64)
+    agent.replay.add(
+        env_obs,
+        subtask=lanes + TASK,
+        milestone=lanes + NONE,
+        end=lanes + CUT,
+        is_valid=lanes == 0,
+    )
+    ended = ended_options([TASK, TASK], [NONE, 1])
+    rates = affordances.success_rate.copy()
+    affordances.add(agent.replay, ended, np.zeros(2, dtype=np.int64))
+    assert affordances.negatives.counts.tolist() == [0, 0, 0]
+    assert affordances.positives.counts.tolist() == [0, 1, 0]
+    assert affordances.success_rate.tolist() == rates.tolist()
+    mask, future = np.ones((2, 3), np.bool_), np.ones(2, np.bool_)
+    agent.meta.store(ended, blank_obs(2), blank_obs(2), mask, future)
+    assert agent.meta.replay.num_added == 1, "as what it has collected, alone"
+    assert agent.meta.replay.subtask[0] == 1
+    assert agent.meta.replay.discount[0] == pytest.approx(0.97)
+
+
+def test_the_tasks_return_reaches_beyond_options() -> None:
+    agent, task = agent_with_task()
+    replay, lanes = agent.replay, np.zeros(agent.replay.num_lanes, np.int64)
+    ends = [(ENDS, CONTINUES), (CUT, CONTINUES), (ENDS, ENDS), (CONTINUES, CONTINUES)]
+    for end, episode_end in ends:
+        replay.add(
+            blank_obs(lanes.size),
+            reward=lanes + 1.0,
+            subtask=lanes,
+            milestone=lanes + NONE,
+            end=lanes + end,
+            episode_end=lanes + episode_end,
+            is_valid=lanes == 0,
+        )
+    windows = replay.draw_windows(1, length=3, event_share=0.0)
+    (lesson,) = task.lessons(windows)
+    assert lesson.end.tolist() == [[CONTINUES, CONTINUES, ENDS]]
+    assert lesson.reward.tolist() == [[1.0, 1.0, 1.0]]
+    replay.cut()
+    assert replay.episode_end[3].tolist() == [CUT] * lanes.size
+
+
+def test_each_policy_acts_where_it_is_pursued() -> None:
+    agent, task = agent_with_task()
+
+    def acting(action: int, goals: list[list[int]]) -> object:
+        def act(obs: object, goal: np.ndarray, *_: object) -> np.ndarray:
+            goals.append(goal.tolist())
+            return np.full(goal.size, action)
+
+        return act
+
+    of_subtasks: list[list[int]] = []
+    of_task: list[list[int]] = []
+    agent.controller.act = acting(7, of_subtasks)  # type: ignore[method-assign,assignment]
+    task.controller.act = acting(9, of_task)  # type: ignore[method-assign,assignment]
+    rng = np.random.default_rng(0)
+    actions = agent.pursue(blank_obs(4), np.array([TASK, 2, TASK, 0]), 0.0, rng)
+    assert actions.tolist() == [9, 7, 9, 7]
+    assert (of_subtasks, of_task) == ([[2, 0]], [[0, 0]])
