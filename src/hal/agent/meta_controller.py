@@ -111,24 +111,22 @@ class MetaController:
     ) -> dict[str, float]:
         """Train on a batch of options (Eq. 1 without a goal).
 
-        Where there is something to fall back on, a state is worth at least what that makes of it.
+        Where there is something to fall back on, an option's end is worth what that makes of it: no
+        maximum over noisy values of subtasks is handed on.
         """
         replay, network = self.replay, self.learner.network
         at, weights = replay.draw(self.settings.batch_size, beta, self._rng)
         features = self.encoder(pick(replay.obs, at), self.device)
-        following = self.encoder(pick(replay.next_obs, at), self.device)
 
         def tensor(values: np.ndarray) -> torch.Tensor:
             return torch.from_numpy(values[at]).to(self.device)
 
         with torch.no_grad():
-            online = network(following)
-            if self.settings.mask_target:
-                online = online.masked_fill(~tensor(replay.next_mask), -torch.inf)
-            best = online.argmax(dim=1, keepdim=True)
-            ahead = self.target.network(following).gather(1, best)[:, 0]
-            if fall_back is not None:
-                ahead = torch.maximum(ahead, fall_back(pick(replay.next_obs, at)))
+            next_obs = pick(replay.next_obs, at)
+            if fall_back is None:
+                ahead = self._best(next_obs, tensor(replay.next_mask))
+            else:
+                ahead = fall_back(next_obs)
             bootstrapped = tensor(replay.reward) + tensor(replay.discount) * ahead
             returns = torch.maximum(bootstrapped, tensor(replay.lower_bound))
         chosen = network(features).gather(1, tensor(replay.subtask)[:, None])[:, 0]
@@ -138,3 +136,13 @@ class MetaController:
         if replay.priorities is not None:
             replay.priorities.update(at, (chosen.detach() - returns).cpu().numpy())
         return {"loss/meta": loss.item(), "gradient/meta": norm}
+
+    def _best(self, obs: Obs, mask: torch.Tensor) -> torch.Tensor:
+        """Return the target's value of the best subtask, (batch,), which the network picks."""
+        features = self.encoder(obs, self.device)
+        values = self.learner.network(features)
+        if self.settings.mask_target:
+            values = values.masked_fill(~mask, -torch.inf)
+        best = values.argmax(dim=1, keepdim=True)
+        ahead: torch.Tensor = self.target.network(features).gather(1, best)[:, 0]
+        return ahead
