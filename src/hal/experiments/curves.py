@@ -29,6 +29,7 @@ STEPS, SECONDS = "steps", "cpu_seconds"  # what a curve may run along
 COLOURS = {
     "oracle": "#117733",
     "hal": "#332288",
+    "halo": "#aa4499",
     "hal-fnf": "#88ccee",
     "hal-rai": "#44aa99",
     "hal-rt": "#999933",
