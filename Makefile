@@ -2,7 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench-env bench-learn bench-others bench-train pretrained clean
+FUZZ ?=
+
+.PHONY: demo fuzz test lint bench-env bench-learn bench-others bench-train pretrained clean
 
 demo: .venv/.installed
 	rm -rf demo && mkdir demo
@@ -14,6 +16,9 @@ demo: .venv/.installed
 
 test: lint
 	$(BIN)/pytest -n 2 --dist worksteal
+
+fuzz: .venv/.installed-dev
+	$(BIN)/python -m benchmarks.fuzz $(FUZZ)
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check

@@ -172,5 +172,7 @@ def test_who_only_reads_does_not_wait_for_torch(tmp_path: Path, words: list[str]
     heavy = '{"torch", "tensorboard", "ray"} & set(sys.modules)'
     code = f"import sys; from hal.cli import main; main(); assert not {heavy}, {heavy}"
     command: list[Any] = [sys.executable, "-c", code, *words]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
+    )
     assert done.returncode == 0, done.stderr

@@ -26,7 +26,9 @@ HAL = str(Path(sys.executable).parent / "hal")
 
 def run(*arguments: str, keys: str = "") -> subprocess.CompletedProcess[str]:
     command = [HAL, *arguments]
-    return subprocess.run(command, input=keys, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, input=keys, capture_output=True, text=True, check=False, timeout=300
+    )
 
 
 def test_version_help_and_tasks() -> None:
@@ -110,15 +112,15 @@ def test_a_person_plays_in_a_terminal() -> None:
     seen = _read_until(master, "turn right")
     assert "\x1b[" in seen, "colours in a terminal"
     os.write(master, b"q")
-    assert process.wait(timeout=20) == 0
+    assert process.wait(timeout=60) == 0
     os.close(master)
 
 
 def _read_until(descriptor: int, text: str) -> str:
-    seen, deadline = "", time.monotonic() + 60
+    seen, deadline = "", time.monotonic() + 200
     while text not in seen and time.monotonic() < deadline:
         if select.select([descriptor], [], [], 1)[0]:
-            seen += os.read(descriptor, 65536).decode()
+            seen += os.read(descriptor, 65536).decode(errors="replace")  # half a sign, maybe
     assert text in seen
     return seen
 
@@ -127,7 +129,9 @@ def test_without_a_screen_the_way_out_is_named() -> None:
     environ = {k: v for k, v in os.environ.items() if k not in ("SDL_VIDEODRIVER", "DISPLAY")}
     environ.pop("WAYLAND_DISPLAY", None)
     command = [HAL, "play", "treasure", "--seed", "1"]
-    result = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        command, env=environ, capture_output=True, text=True, check=False, timeout=300
+    )
     assert result.returncode == 2
     assert "there is no screen for a window; --text plays in the terminal" in result.stderr
 
@@ -212,7 +216,7 @@ def in_a_terminal(*arguments: str, **variables: str) -> tuple[str, int]:
         while part := os.read(master, 65536):
             seen += part
     os.close(master)
-    return seen.decode(errors="replace"), process.wait()
+    return seen.decode(errors="replace"), process.wait(timeout=60)
 
 
 @pytest.mark.parametrize(

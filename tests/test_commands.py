@@ -34,6 +34,7 @@ def hal(*arguments: str, cwd: Path | None = None, **environ: str) -> str:
         capture_output=True,
         text=True,
         check=False,
+        timeout=300,
     )
     assert result.returncode == 0, result.stderr
     return result.stdout
@@ -148,7 +149,9 @@ def test_bad_input_of_watch(folder: Path, tmp_path: Path) -> None:
 
 
 def failed(*arguments: str) -> str:
-    result = subprocess.run([HAL, *arguments], capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [HAL, *arguments], capture_output=True, text=True, check=False, timeout=300
+    )
     assert result.returncode == 2, result.stderr
     assert result.stderr.count("\n") == 1
     return result.stderr
@@ -184,7 +187,9 @@ def test_options_mean_what_they_mean_in_python(
 def test_nobody_listening_is_no_reason_to_stop(tmp_path: Path) -> None:
     out = tmp_path / "run"
     command = f"{HAL} train log {' '.join(SMALL)} --steps 3000 --episodes 2 --out {out} | head -n 1"
-    subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, check=False, timeout=300
+    )
     assert (out / "evaluation.json").exists()
 
 
@@ -208,12 +213,12 @@ def test_a_terminal_shows_the_run_live(tmp_path: Path) -> None:
         env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "120", "LINES": "40"},
     )
     os.close(slave)
-    seen, deadline = "", time.monotonic() + 120
+    seen, deadline = "", time.monotonic() + 300
     with suppress(OSError):  # the end of a terminal is an error
         while time.monotonic() < deadline:
             if select.select([master], [], [], 0.2)[0]:
                 seen += os.read(master, 65536).decode(errors="ignore")
-    assert process.wait() == 0
+    assert process.wait(timeout=60) == 0
     for text in ("wood hal, seed 0", "100%", "online success", "mask accuracy", "log", "greedy"):
         assert text in seen, text
     assert "\x1b[" in seen

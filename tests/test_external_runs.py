@@ -58,7 +58,7 @@ Training.step = stopping
 run_training(small(steps=1600), Path({str(folder)!r}), Keeping(num_episodes=10))
 """
     stopped = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300
     )
     assert stopped.returncode != 0
     assert "stopped after 80" in stopped.stderr

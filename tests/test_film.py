@@ -38,7 +38,7 @@ def read_gif(path: Path) -> tuple[list[np.ndarray], list[int]]:
 def read_mp4(path: Path, shape: tuple[int, ...]) -> np.ndarray:
     options = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
     command = [find_ffmpeg(), "-v", "error", "-i", str(path), *options]
-    pixels = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+    pixels = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=300).stdout
     return np.frombuffer(pixels, dtype=np.uint8).reshape(-1, *shape)
 
 
@@ -98,7 +98,7 @@ def test_an_mp4_is_in_the_form_that_plays_everywhere(
     monkeypatch.chdir(tmp_path)
     write_mp4(make_pictures(2), Path("-1:2.mp4"))  # to ffmpeg, an option and a protocol
     command = [find_ffmpeg(), "-hide_banner", "-i", str(tmp_path / "-1:2.mp4")]
-    said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+    said = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300).stderr
     assert "Video: h264" in said
     assert "yuv420p(tv, bt709" in said
     assert f" {FPS} fps" in said

@@ -34,7 +34,7 @@ def test_a_changed_table_changes_the_cache(tmp_path: Path) -> None:
 
     def cache_folder() -> str:
         run = [sys.executable, "-c", command, str(copy / "jit.py")]
-        return subprocess.run(run, capture_output=True, text=True, check=True).stdout
+        return subprocess.run(run, capture_output=True, text=True, check=True, timeout=300).stdout
 
     before = cache_folder()
     assert cache_folder() == before
@@ -65,5 +65,6 @@ def test_kernels_work_where_nothing_can_be_cached(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=True,
+        timeout=300,
     )
     assert run.stdout.strip().isdigit()

@@ -22,6 +22,7 @@ def run(*command: str | Path, where: Path) -> str:
         capture_output=True,
         text=True,
         check=False,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

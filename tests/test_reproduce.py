@@ -44,7 +44,7 @@ def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Results of runs that were never stopped."""
     out = tmp_path_factory.mktemp("straight")
     process = start(out)
-    output, errors = process.communicate()
+    output, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     assert "2 different runs, 0 of them done" in output
     assert "2 of 2 runs, about 0:00:00 left" in output
@@ -61,7 +61,7 @@ def wait_for_progress(out: Path, process: "subprocess.Popen[str]") -> None:
     """Wait until some run is further than all were."""
     before, deadline = checkpoints(out), time.monotonic() + 300
     while not checkpoints(out) - before:
-        assert process.poll() is None, process.communicate()
+        assert process.poll() is None, process.communicate(timeout=300)
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
@@ -112,7 +112,7 @@ def stop(out: Path, number: signal.Signals) -> str:
     process = start(out)
     wait_for_progress(out, process)
     process.send_signal(number)
-    _, errors = process.communicate()
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == (130 if number == signal.SIGINT else -number)
     return errors
 
@@ -123,7 +123,7 @@ def fail(out: Path) -> None:
     keeping = (bad / "keeping.json").read_text()
     (bad / "keeping.json").write_text("not JSON")
     process = start(out)
-    _, errors = process.communicate()
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 1
     assert errors.count("it is tried again") == errors.count("it has failed for good") == 1
     assert errors.splitlines()[-1].startswith("hal: 1 of 2 runs failed; the same command")
@@ -137,13 +137,13 @@ def fail(out: Path) -> None:
 def test_what_is_in_the_tables_is_not_done_again(tmp_path: Path, straight: Path) -> None:
     shutil.copytree(straight / EXPERIMENT, tmp_path / EXPERIMENT)
     process = start(tmp_path)
-    output, errors = process.communicate()
+    output, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     assert "2 different runs, 2 of them done" in output
     assert not any((tmp_path / "runs").glob("*")), "nothing was trained"
     assert tables(tmp_path) == tables(straight)
     other = start(tmp_path, "--steps", "1600")  # another config, which the tables do not know
-    assert "2 different runs, 0 of them done" in other.communicate()[0]
+    assert "2 different runs, 0 of them done" in other.communicate(timeout=300)[0]
     assert len([*(tmp_path / "runs").glob("*")]) == 2
 
 
@@ -152,14 +152,14 @@ def test_interrupted_suites_end_with_the_same_tables(tmp_path: Path, straight: P
     stop(tmp_path, signal.SIGKILL)
     fail(tmp_path)
     process = start(tmp_path)
-    _, errors = process.communicate()
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     assert tables(tmp_path) == tables(straight)
     assert not (tmp_path / EXPERIMENT / "failures.txt").exists()
 
     # All is done: it is only written anew.
     before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("runs/*/evaluation.json")}
-    output, _ = start(tmp_path).communicate()
+    output, _ = start(tmp_path).communicate(timeout=300)
     assert "2 different runs, 2 of them done; left: 0:00:00" in output
     assert {path: path.stat().st_mtime_ns for path in before} == before
 
@@ -195,8 +195,8 @@ def test_ray_survives_a_lost_worker(tmp_path: Path, straight: Path, cluster: Any
     wait_for_progress(tmp_path, process)
     victims = trainers()
     assert victims
-    subprocess.run(["kill", "-9", str(victims[0])], check=True)
-    _, errors = process.communicate()
+    subprocess.run(["kill", "-9", str(victims[0])], check=True, timeout=300)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     assert tables(tmp_path) == tables(straight)
 

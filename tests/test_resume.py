@@ -1,7 +1,6 @@
 """A run that is stopped, however, and resumed equals the run that never was."""
 
 import json
-import random
 import signal
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.fuzz.kills import attack
 from safetensors.torch import load_file
 
 from hal.cli.entry import main
@@ -48,7 +48,7 @@ def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that was never stopped."""
     run = tmp_path_factory.mktemp("runs") / "straight"
     process = start("stick", *options(steps=8_000), "--episodes", "5", "--out", str(run))
-    _, errors = process.communicate()
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     assert not (run / CHECKPOINTS).exists(), "a finished run needs none"
     return run
@@ -63,38 +63,28 @@ def begin(run: Path) -> "subprocess.Popen[str]":
 
 def kill(process: "subprocess.Popen[str]") -> None:
     process.kill()
-    process.communicate()
+    process.communicate(timeout=300)
     assert process.returncode == -signal.SIGKILL
 
 
 def wait_for_progress(run: Path, process: "subprocess.Popen[str]", more: float) -> None:
     """Wait until the run has got further than it was, and a moment longer."""
     before = [path.name for path in checkpoints_of(run)]
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while [path.name for path in checkpoints_of(run)] == before:
-        assert process.poll() is None, process.communicate()
+        assert process.poll() is None, process.communicate(timeout=300)
         assert time.monotonic() < deadline
         time.sleep(0.01)
     time.sleep(more)
 
 
-def test_ten_kills_change_nothing(tmp_path: Path, straight: Path) -> None:
-    run, rng = tmp_path / "run", random.Random(1)
-    for _ in range(10):
-        process = begin(run)
-        wait_for_progress(run, process, rng.uniform(0, 0.1))
-        assert process.poll() is None, "it is done too soon for this test"
-        kill(process)
-    process = begin(run)
-    _, errors = process.communicate()
-    assert process.returncode == 0, errors
-    assert outcome(run) == outcome(straight)
-    assert not list(run.rglob("*.part"))
+def test_kills_change_nothing() -> None:
+    assert attack(4, seed=0) == []
 
 
 def assert_stopped(process: "subprocess.Popen[str]", run: Path, number: signal.Signals) -> str:
     process.send_signal(number)
-    _, errors = process.communicate()
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 128 + number
     line = errors.splitlines()[-1]
     assert line.startswith("hal: stopped after ")
@@ -110,6 +100,7 @@ def assert_disk_full(run: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
+        timeout=300,
     )
     assert limited.returncode == 1, limited.stderr
     assert limited.stderr.count("\n") == 1
@@ -131,7 +122,7 @@ def test_whatever_happens_a_run_goes_on(tmp_path: Path, straight: Path) -> None:
     wait_for_progress(run, process, 0)
     assert not (run / "failure.txt").exists()
     second = begin(run)
-    _, errors = second.communicate()
+    _, errors = second.communicate(timeout=300)
     assert second.returncode == 2
     assert errors == f"hal: {run} is being trained by another process\n"
     kill(process)
@@ -145,7 +136,7 @@ def test_whatever_happens_a_run_goes_on(tmp_path: Path, straight: Path) -> None:
     assert f"hal: {newest} is damaged: the checksum of arrays.npz is wrong" in errors
 
     process = begin(run)
-    _, errors = process.communicate()
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     assert outcome(run) == outcome(straight)
 
@@ -154,7 +145,7 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     blocked = tmp_path / "blocked"
     blocked.touch()  # a file where a folder should be: permissions do not stop everyone
     process = start("stick", *options(), "--out", str(blocked / "run"))
-    _, errors = process.communicate()
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 1
     *before, last = errors.splitlines()
     assert all("compiling" in line for line in before)  # where nobody did that before

@@ -1,6 +1,7 @@
 """Folders that somebody crafted: they reach nothing beyond themselves, and spoil no other run."""
 
 import json
+import math
 import os
 import sys
 from dataclasses import asdict
@@ -149,7 +150,10 @@ def test_weights_of_another_kind_are_told(tmp_path: Path) -> None:
         load(run)
 
 
-def test_more_than_the_machine_can_hold_is_told(tmp_path: Path) -> None:
+def test_more_than_the_machine_can_hold_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hal.agent.memory.MOST_BYTES", math.inf)
     config = make_config("treasure", width=2**40)
     with pytest.raises(FailedError, match="not enough memory"):
         run_training(config, tmp_path / "run", Keeping())

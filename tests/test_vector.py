@@ -293,5 +293,6 @@ def test_the_jit_changes_nothing() -> None:
         capture_output=True,
         text=True,
         check=True,
+        timeout=300,
     )
     assert interpreted.stdout.strip() == rollout_digest()

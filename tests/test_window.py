@@ -57,4 +57,4 @@ def test_the_window_keeps_the_rate(window: Window) -> None:
 
 def test_pygame_is_not_loaded_before_a_window_is_made() -> None:
     code = "import sys, hal.pictures.render, hal.pictures.window; sys.exit('pygame' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=300).returncode == 0
