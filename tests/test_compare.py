@@ -128,8 +128,11 @@ def shares(mesh: Any) -> np.ndarray:
 
 def test_two_groups_have_a_difference(tmp_path: Path) -> None:
     make_run(tmp_path / "hal", lines_of([0.0, 0.5, 1.0]))
-    few = without(lines_of([0.0, 0.1]), "episode/coverage/red_key", "cpu_seconds")
-    make_run(tmp_path / "hr", few, method="hr", milestones=("green_door", "treasure"))
+    few = without(lines_of([0.0, 0.1]), "episode/coverage/red_key")
+    milestones = ("green_door", "treasure")
+    make_run(tmp_path / "hr-0", few, method="hr", milestones=milestones)
+    untimed = without(few, "cpu_seconds")
+    make_run(tmp_path / "hr-1", untimed, method="hr", milestones=milestones, seed=1)
     hal, hr, change, *_ = Comparison("treasure", groups_in(tmp_path)).draw().axes[2:]
     assert [text.get_text() for text in hal.get_yticklabels()] == ["red key", "treasure"]
     assert change.get_title() == "hal less hr"
@@ -188,6 +191,7 @@ def test_bad_input_and_strange_runs(
     assert code == 0
     assert told.startswith(f"hal: left out: {bad}")
     assert told.count("\n") == 1
+    assert answer()[1].startswith("hal: no runs are named; legal: ")
     for out in ("curves.svg", "curves"):
         code, told = answer(str(tmp_path), "--out", out)
         assert (code, told.count("\n")) == (2, 1)

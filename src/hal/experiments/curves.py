@@ -73,6 +73,8 @@ class Curve:
 
 def read_groups(paths: list[Path]) -> dict[str, list[Group]]:
     """Return the groups of each task among the runs at or below some folders."""
+    if not paths:
+        raise ValueError("no runs are named; legal: folders of runs, or folders that contain some")
     folders = {run.resolve(): run for path in paths for run in find_runs(path)}
     where = ", ".join(str(path) for path in paths)
     if not folders:
