@@ -129,7 +129,8 @@ def make_failing() -> gymnasium.Env[Any, Any]:
 
 
 def test_pictures_that_no_machine_could_keep() -> None:
-    message = r"replay.capacity 10,000,000: 32 of 32 GB of memory, with observations of 3,072 bytes; legal"
+    taken = "32 of 32 GB of memory, with observations of 3,072 bytes"
+    message = rf"replay.capacity 10,000,000: {taken}; legal"
     with pytest.raises(ValueError, match=message):
         Training(small(PIXELS, replay_steps=10_000_000))
 

@@ -27,7 +27,7 @@ from tests.parts import TINY
 KEEPING = Keeping(num_episodes=2, checkpoint_seconds=0)
 
 
-def at_step(number: int, act: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def at_step(number: int, act: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
     """Let something happen in the middle of training."""
     step = Training.step
 
@@ -44,7 +44,7 @@ def test_a_run_that_is_moved_goes_on_where_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, moved = tmp_path / "run", tmp_path / "moved"
-    at_step(500, lambda: run.rename(moved) and None, monkeypatch)
+    at_step(500, lambda: run.rename(moved), monkeypatch)
     told = f"run was moved to {moved} while it was trained; go on with: .*--resume {moved}"
     with pytest.raises(FailedError, match=told):
         run_training(small(steps=1_000), run, KEEPING)
@@ -150,7 +150,8 @@ def test_too_much_memory_is_refused_before_it_is_taken(name: str) -> None:
     for value in (10**8, 10**11):
         told = rf"{TOO_MUCH[name]} {value:,}.*: .* GB of memory, .*; legal: up to 8 GB"
         with pytest.raises(ValueError, match=told):
-            Training(make_config("treasure", **{name: value}))
+            settings: dict[str, Any] = {name: value}
+            Training(make_config("treasure", **settings))
 
 
 def test_whatever_is_there_to_be_trained_has_room() -> None:
