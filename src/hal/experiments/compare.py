@@ -140,4 +140,5 @@ def _section(one: Comparison, figure: Figure) -> str:
     figure.savefig(png, format="png", dpi=300)
     head, *rows = ([cell.replace("\n", " ") for cell in row] for row in (one.head, *one.rows))
     names = ", ".join(group.label for group in one.groups)
-    return table(NOTE, head, rows) + picture(png.getvalue(), f"{names} on {one.task}.")
+    caption = f"{names} on {printable(one.task)}."
+    return table(NOTE, head, rows) + picture(png.getvalue(), caption)

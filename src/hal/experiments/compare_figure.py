@@ -142,7 +142,7 @@ def draw_map(axes: Axes, one: Map) -> QuadMesh:
     """Draw a map, grey where nothing is known."""
     colours, low, high = "viridis", 0.0, 1.0
     if one.is_difference:
-        high = max(np.nanmax(np.abs(one.shares), initial=LEAST_DIFFERENCE), LEAST_DIFFERENCE)
+        high = float(np.nanmax(np.abs(one.shares), initial=LEAST_DIFFERENCE))
         colours, low = "PuOr", -high
     edges = np.concatenate([[0], one.steps])
     rows = np.arange(len(one.shares) + 1)
