@@ -129,7 +129,7 @@ def make_failing() -> gymnasium.Env[Any, Any]:
 
 
 def test_pictures_that_no_machine_could_keep() -> None:
-    message = r"replay.capacity 10,000,000: 32 of 32 GB of memory, with observations of 3,072 bytes; legal"
+    message = r"replay.capacity 10,000,000: 32 of 32 GB of memory, with observations of 3,072 bytes"
     with pytest.raises(ValueError, match=message):
         Training(small(PIXELS, replay_steps=10_000_000))
 

@@ -24,10 +24,10 @@ from hal.runs.training import Training
 from tests.corridor import small
 from tests.parts import TINY
 
-KEEPING = Keeping(num_episodes=2, checkpoint_seconds=0)
+KEEPING = Keeping(num_episodes=2)
 
 
-def at_step(number: int, act: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def at_step(number: int, act: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
     """Let something happen in the middle of training."""
     step = Training.step
 
@@ -44,7 +44,7 @@ def test_a_run_that_is_moved_goes_on_where_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, moved = tmp_path / "run", tmp_path / "moved"
-    at_step(500, lambda: run.rename(moved) and None, monkeypatch)
+    at_step(500, lambda: run.rename(moved), monkeypatch)
     told = f"run was moved to {moved} while it was trained; go on with: .*--resume {moved}"
     with pytest.raises(FailedError, match=told):
         run_training(small(steps=1_000), run, KEEPING)
@@ -89,7 +89,7 @@ def stop_at(number: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Train until somebody stops it."""
     at_step(number, lambda: signal.raise_signal(signal.SIGTERM), monkeypatch)
     with pytest.raises(StoppedError) as stop:
-        run_training(small(steps=1_000), folder, Keeping(num_episodes=2))
+        run_training(small(steps=1_000), folder, KEEPING)
     assert stop.value.code == 143
 
 
@@ -123,7 +123,7 @@ def test_a_run_without_a_checkpoint_so_far_begins_again(
 
     at_step(500, fail, monkeypatch)
     with pytest.raises(FailedError, match="no power"):
-        run_training(small(steps=1_000), tmp_path / "run", Keeping(num_episodes=2))
+        run_training(small(steps=1_000), tmp_path / "run", KEEPING)
     assert resume_training(tmp_path / "run")["steps"] == 1_000
     assert "run was stopped before its first checkpoint: it begins again" in capsys.readouterr().out
 
@@ -148,9 +148,10 @@ TOO_MUCH = {
 @pytest.mark.parametrize("name", TOO_MUCH)
 def test_too_much_memory_is_refused_before_it_is_taken(name: str) -> None:
     for value in (10**8, 10**11):
+        settings: dict[str, Any] = {name: value}
         told = rf"{TOO_MUCH[name]} {value:,}.*: .* GB of memory, .*; legal: up to 8 GB"
         with pytest.raises(ValueError, match=told):
-            Training(make_config("treasure", **{name: value}))
+            Training(make_config("treasure", **settings))
 
 
 def test_whatever_is_there_to_be_trained_has_room() -> None:
