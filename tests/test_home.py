@@ -24,7 +24,7 @@ from hal.runs.training import Training
 from tests.corridor import small
 from tests.parts import TINY
 
-KEEPING = Keeping(num_episodes=2, checkpoint_seconds=0)
+KEEPING = Keeping(num_episodes=2)
 
 
 def at_step(number: int, act: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +89,7 @@ def stop_at(number: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Train until somebody stops it."""
     at_step(number, lambda: signal.raise_signal(signal.SIGTERM), monkeypatch)
     with pytest.raises(StoppedError) as stop:
-        run_training(small(steps=1_000), folder, Keeping(num_episodes=2))
+        run_training(small(steps=1_000), folder, KEEPING)
     assert stop.value.code == 143
 
 
@@ -123,7 +123,7 @@ def test_a_run_without_a_checkpoint_so_far_begins_again(
 
     at_step(500, fail, monkeypatch)
     with pytest.raises(FailedError, match="no power"):
-        run_training(small(steps=1_000), tmp_path / "run", Keeping(num_episodes=2))
+        run_training(small(steps=1_000), tmp_path / "run", KEEPING)
     assert resume_training(tmp_path / "run")["steps"] == 1_000
     assert "run was stopped before its first checkpoint: it begins again" in capsys.readouterr().out
 
@@ -148,6 +148,7 @@ TOO_MUCH = {
 @pytest.mark.parametrize("name", TOO_MUCH)
 def test_too_much_memory_is_refused_before_it_is_taken(name: str) -> None:
     for value in (10**8, 10**11):
+        settings: dict[str, Any] = {name: value}
         told = rf"{TOO_MUCH[name]} {value:,}.*: .* GB of memory, .*; legal: up to 8 GB"
         settings: dict[str, Any] = {name: value}
         with pytest.raises(ValueError, match=told):
