@@ -150,7 +150,6 @@ def test_too_much_memory_is_refused_before_it_is_taken(name: str) -> None:
     for value in (10**8, 10**11):
         settings: dict[str, Any] = {name: value}
         told = rf"{TOO_MUCH[name]} {value:,}.*: .* GB of memory, .*; legal: up to 8 GB"
-        settings: dict[str, Any] = {name: value}
         with pytest.raises(ValueError, match=told):
             Training(make_config("treasure", **settings))
 
