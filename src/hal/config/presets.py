@@ -169,31 +169,35 @@ EXTERNAL: dict[str, Any] = {
     "replay.capacity": 500_000,
     "replay.warmup_steps": 2_000,
 }
+FOR_REWARD: dict[str, Any] = {  # without a task, and of some twenty milestones most are rare
+    "meta.waits": False,  # what it has of a task is the reward, for firsts
+    "exploration.meta_anneal_successes": 0,
+    "exploration.mask_epsilon": (0.8, 0.2),
+    "exploration.goal_anneal_events": 100,
+    "options.explore_rare": True,
+    "controller.stray_penalty": 0.1,
+    "affordances.filter_confidence": 0.5,
+    "affordances.filter_percentile": 0.9,
+}
 ADAPTED: dict[str, dict[str, Any]] = {
     # Most tries at what comes last fail at first: a mask that prunes at every doubt prunes it.
     # And a handful of subtasks do the task: going round in circles should cost.
     "minigrid": {"affordances.threshold": 0.2, "meta.discount": 0.8},
-    "crafter": {  # a few hundred steps a second, and 22 milestones, most of them rare
-        "meta.waits": False,  # what it has of a task is its reward, for firsts
-        "exploration.meta_anneal_successes": 0,
-        "exploration.mask_epsilon": (0.8, 0.2),
-        "options.explore_rare": True,
-        "controller.stray_penalty": 0.1,
-        "affordances.filter_confidence": 0.5,
-        "affordances.filter_percentile": 0.9,
+    "crafter": {  # a few hundred steps a second
+        **FOR_REWARD,
         "environment.num_envs": 16,
         "controller.every": 16,
         "meta.every": 16,
         "networks.target_every": 16,
         "affordances.every": 32,
         "affordances.filter_every": 5_000,
-        "exploration.goal_anneal_events": 100,
     },
     "crafter/pixels": {
         "replay.capacity": 100_000,
         "meta.capacity": 1_000,
         "affordances.examples": 500,
     },
+    "craftax": FOR_REWARD,
 }
 # How to train where there is no final milestone.
 WITHOUT_TASK = "--is-agnostic, or --no-meta-waits --meta-anneal-successes 0 to learn for the reward"

@@ -35,8 +35,7 @@ class ExternalEnv:
     def __init__(self, config: Config) -> None:
         self.title = config.task
         self._lane = _lane_of(config)
-        self._single = _single_of(self._lane)
-        self._max_steps = _limit_of(self._single, config.environment.horizon)
+        self._max_steps = _limit_of(_single_of(self._lane), config.environment.horizon)
         assert isinstance(self._lane.single_action_space, spaces.Discrete)
         self._first_action = int(self._lane.single_action_space.start)
 
@@ -60,7 +59,7 @@ class ExternalEnv:
         collected = np.flatnonzero(self._info["milestones"])
         return Scene(
             title=self.title,
-            png=_picture_of(self._single, self.title),
+            png=_picture_of(self._lane.unwrapped, self.title),
             milestones=milestones,
             affordances=self._info.get("affordances"),
             step=self._step,
@@ -135,12 +134,13 @@ def _limit_of(single: Any, horizon: int) -> int | None:
     return None if limit is None else min(limit, horizon)
 
 
-def _picture_of(single: gymnasium.Env[Any, Any] | None, name: str) -> bytes | None:
-    if single is None or single.render_mode != "rgb_array":
+def _picture_of(lanes: Any, name: str) -> bytes | None:
+    """Return the picture of the only lane, if there is any."""
+    if lanes.render_mode != "rgb_array":
         return None
     picture: Any = None
     with blaming(name, "render"), suppress(NotImplementedError):
-        picture = single.render()
+        (picture,) = lanes.render()
     if picture is None:
         return None
     pixels = np.asarray(picture)

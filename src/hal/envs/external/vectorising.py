@@ -36,7 +36,7 @@ def make_vector(
     """
     make = find_make(name)
     if "num_envs" in inspect.signature(make).parameters:
-        return _native(make, name, num_envs)
+        return _native(make, name, num_envs, render_mode)
 
     def make_one() -> gymnasium.Env[Any, Any]:
         env = make_checked(name, horizon, render_mode)
@@ -51,18 +51,25 @@ def make_checked(
 ) -> gymnasium.Env[Any, Any]:
     """Return one environment that is not of this package, held to the contract."""
     make = find_make(name)
-    takes_mode = "render_mode" in inspect.signature(make).parameters
     with blaming(name, "making it") if ":" in name else nullcontext():
-        env = make(**({"render_mode": render_mode} if takes_mode else {}))
+        env = make(**_mode(make, render_mode))
     if not isinstance(env, gymnasium.Env):
         raise ValueError(f"{name} made a {type(env).__name__}; legal: a gymnasium.Env")
     return TimeLimit(Contract(env, name), horizon)
 
 
-def _native(make: Make, name: str, num_envs: int) -> VectorEnv[Any, Any, Any]:
+def _mode(make: Make, render_mode: str | None) -> dict[str, str | None]:
+    """Return what a function is told of pictures, if it takes that."""
+    takes_mode = "render_mode" in inspect.signature(make).parameters
+    return {"render_mode": render_mode} if takes_mode else {}
+
+
+def _native(
+    make: Make, name: str, num_envs: int, render_mode: str | None
+) -> VectorEnv[Any, Any, Any]:
     """Return lanes that a function makes itself, as ones that take a step to reset."""
-    with blaming(name, "making it"):
-        lanes = make(num_envs=num_envs)
+    with blaming(name, "making it") if ":" in name else nullcontext():
+        lanes = make(num_envs=num_envs, **_mode(make, render_mode))
     if not isinstance(lanes, VectorEnv):
         what = f"{name} takes num_envs and made a {type(lanes).__name__}"
         raise ContractError(f"{what}; legal: a gymnasium.vector.VectorEnv")

@@ -108,22 +108,6 @@ class GridSettings:
         )
 
 
-def checked_seeds(seed: object, num_lanes: int) -> list[int | None]:
-    """Return a seed per lane: a number counts up from lane to lane, a sequence has one for each."""
-    if seed is None:
-        return [None] * num_lanes
-    if not isinstance(seed, Sequence | np.ndarray) or isinstance(seed, str):
-        check_whole_number("seed", seed, 0)
-        assert isinstance(seed, int | np.integer)
-        return [int(seed) + lane for lane in range(num_lanes)]
-    if len(seed) != num_lanes:
-        raise ValueError(f"{len(seed)} seeds; legal: one number, or {num_lanes} of them")
-    for lane_seed in seed:
-        if lane_seed is not None:
-            check_whole_number("seed", lane_seed, 0)
-    return [None if lane_seed is None else int(lane_seed) for lane_seed in seed]
-
-
 def check_reset_options(options: dict[str, Any] | None, legal: tuple[str, ...]) -> None:
     """Refuse options of `reset` that would have no effect."""
     for name in options or {}:

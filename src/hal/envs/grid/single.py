@@ -6,8 +6,8 @@ import numpy as np
 from gymnasium import Env
 from gymnasium.vector import AutoresetMode
 
-from hal.checks import check_choice
-from hal.envs.grid.settings import check_reset_options, checked_seeds
+from hal.checks import check_choice, checked_seeds
+from hal.envs.grid.settings import check_reset_options
 from hal.envs.grid.vector import GridVectorEnv
 from hal.envs.observations import Obs, pick
 from hal.pictures.frame import Frame

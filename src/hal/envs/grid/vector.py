@@ -11,10 +11,10 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from hal.checks import check_choice, check_whole_number
+from hal.checks import check_choice, check_whole_number, checked_seeds
 from hal.envs.grid.jit import announced
 from hal.envs.grid.lanes import Outcome, reset_lanes, step_lanes
-from hal.envs.grid.settings import GridSettings, check_reset_options, checked_seeds
+from hal.envs.grid.settings import GridSettings, check_reset_options
 from hal.envs.grid.state import new_state, seed_lane
 from hal.envs.observations import Obs, Step
 from hal.pictures.frame import Frame
