@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 import hal.envs.grid.jit
-from hal.envs.grid.jit import KERNEL_MODULES, announced
+import hal.envs.patience
+from hal.envs.grid.jit import KERNEL_MODULES
+from hal.envs.patience import announced
 
 FOLDER = Path(hal.envs.grid.jit.__file__).parent
 
@@ -45,14 +47,14 @@ def test_a_changed_table_changes_the_cache(tmp_path: Path) -> None:
 def test_a_long_first_call_is_announced(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hal.envs.grid.jit, "_MOMENT", 0.05)
-    with announced():
+    monkeypatch.setattr(hal.envs.patience, "_MOMENT", 0.05)
+    with announced("it"):
         pass
     time.sleep(0.1)
     assert capsys.readouterr().err == ""
-    with announced():
+    with announced("it"):
         time.sleep(0.2)
-    assert "compiling" in capsys.readouterr().err
+    assert capsys.readouterr().err == "hal: compiling it (once per installation) ...\n"
 
 
 def test_kernels_work_where_nothing_can_be_cached(tmp_path: Path) -> None:

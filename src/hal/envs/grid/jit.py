@@ -5,10 +5,7 @@ another file would go unnoticed. So the cache folder is named by the content of 
 """
 
 import hashlib
-import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -31,7 +28,6 @@ KERNEL_MODULES = (
     "affordances",
     "lanes",
 )
-_MOMENT = 1.5  # seconds of silence before a user is told what is going on
 
 
 def _cache_folder() -> str:
@@ -54,16 +50,3 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
         return compiled
     finally:
         _numba_config.CACHE_DIR = before
-
-
-@contextmanager
-def announced() -> Iterator[None]:
-    """Tell on stderr what is going on if the block, a first call of kernels, takes its time."""
-    message = "hal: compiling the environments' kernels (once per installation) ...\n"
-    timer = threading.Timer(_MOMENT, sys.stderr.write, [message])
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()

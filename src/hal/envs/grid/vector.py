@@ -12,11 +12,11 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from hal.checks import check_choice, check_whole_number, checked_seeds
-from hal.envs.grid.jit import announced
 from hal.envs.grid.lanes import Outcome, reset_lanes, step_lanes
 from hal.envs.grid.settings import GridSettings, check_reset_options
 from hal.envs.grid.state import new_state, seed_lane
 from hal.envs.observations import Obs, Step
+from hal.envs.patience import announced
 from hal.pictures.frame import Frame
 from hal.pictures.render import draw
 from hal.pictures.text import to_text
@@ -97,7 +97,7 @@ class GridVectorEnv(VectorEnv[Obs, np.ndarray, np.ndarray]):
             )
         self._seed_lanes(seeds, is_chosen)
         outcome = self._new_outcome()
-        with announced():
+        with announced("the environments' kernels"):
             reset_lanes(self._for_kernels, self.state, is_chosen, outcome)
         self._actions, self._collected = None, outcome.milestones
         return _obs(outcome), _info(outcome)

@@ -23,6 +23,7 @@ from hal.checks import check_choice, checked_seeds
 from hal.envs.external.adapters.craftax.chance import quick_choices
 from hal.envs.external.adapters.craftax.picture import make_painter
 from hal.envs.observations import Obs, Step
+from hal.envs.patience import announced
 
 BATCH = 32  # lanes
 CACHE = Path.home() / ".cache" / "hal" / "jax"
@@ -39,14 +40,9 @@ class Compiled(NamedTuple):
 
 @cache
 def compiled(game: ModuleType) -> Compiled:
-    """Return a game's functions, which are compiled at their first call or found in the cache."""
+    """Return a game's functions, compiled or found in the cache of an earlier process."""
     if jax.config.jax_compilation_cache_dir is None:
         jax.config.update("jax_compilation_cache_dir", str(CACHE))
-
-    def step(states: Any, actions: Any) -> Any:
-        with quick_choices():
-            states, achieved = jax.vmap(game.step)(states, actions)
-        return states, achieved, *jax.vmap(game.ending)(states)
 
     def begin(key: Any) -> Any:
         # Some numbers of a new world are weakly typed, and none later: both would be compiled.
@@ -55,12 +51,33 @@ def compiled(game: ModuleType) -> Compiled:
     def put(states: Any, lane: Any, state: Any) -> Any:
         return jax.tree.map(lambda leaves, leaf: leaves.at[lane].set(leaf), states, state)
 
-    return Compiled(
+    def step(states: Any, actions: Any) -> Any:
+        with quick_choices():
+            states, achieved = jax.vmap(game.step)(states, actions)
+        return states, achieved, *jax.vmap(game.ending)(states)
+
+    functions = Compiled(
         jax.jit(begin),
         jax.jit(put, donate_argnums=0),
         jax.jit(step, donate_argnums=0),
         jax.jit(jax.vmap(game.observe)),
     )
+    with announced("Craftax"):
+        state = functions.begin(new_key(0, 0))
+        states = functions.put(batch_of(state), 0, state)
+        states, *_ = functions.step(states, np.zeros(BATCH, dtype=np.int32))
+        functions.observe(states)
+    return functions
+
+
+def new_key(seed: int, num_episodes: int) -> np.ndarray:
+    """Return what draws the world of a lane's next episode."""
+    return np.random.SeedSequence((seed, num_episodes)).generate_state(2)
+
+
+def batch_of(state: Any) -> Any:
+    """Return the states of a batch of lanes that are all alike."""
+    return jax.tree.map(lambda leaf: jnp.stack([leaf] * BATCH), state)
 
 
 class CraftaxLanes(VectorEnv[Any, Any, Any]):
@@ -110,7 +127,7 @@ class CraftaxLanes(VectorEnv[Any, Any, Any]):
             state = self._new_world(lane)
             if lane % BATCH == 0:
                 # Lanes too many, which nobody sees, have the first one's world.
-                self._batches.append(jax.tree.map(lambda leaf: jnp.stack([leaf] * BATCH), state))
+                self._batches.append(batch_of(state))
             self._put(lane, state)
         return self._observed(), {"milestones": np.zeros_like(self._collected)}
 
@@ -139,9 +156,9 @@ class CraftaxLanes(VectorEnv[Any, Any, Any]):
 
     def _new_world(self, lane: int) -> Any:
         """Return the state at the beginning of a lane's next episode."""
-        words = [self._seeds[lane], int(self._num_episodes[lane])]
+        key = new_key(self._seeds[lane], int(self._num_episodes[lane]))
         self._num_episodes[lane] += 1
-        return self._compiled.begin(np.random.SeedSequence(words).generate_state(2))
+        return self._compiled.begin(key)
 
     def _put(self, lane: int, state: Any) -> None:
         batch, place = divmod(lane, BATCH)
