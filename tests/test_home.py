@@ -20,6 +20,7 @@ from hal.runs.evaluation import evaluate
 from hal.runs.folder import read_metrics
 from hal.runs.lifecycle import Keeping, resume_training, run_training
 from hal.runs.policy import Policy
+from hal.runs.signals import is_stop
 from hal.runs.training import Training
 from tests.corridor import small
 from tests.parts import TINY
@@ -183,6 +184,13 @@ def test_a_signal_in_the_evaluation_is_a_stop(
     assert stop.value.code == 128 + number
     assert is_late == [True, True]
     assert resume_training(tmp_path / "run")["episodes"] == 2
+
+
+def test_what_numba_makes_of_an_interrupt_is_one() -> None:
+    error = SystemError("a kernel returned a result with an exception set")
+    assert not is_stop(error)
+    error.__cause__ = KeyboardInterrupt()
+    assert is_stop(error)
 
 
 def test_whoever_evaluates_is_interrupted_between_steps(monkeypatch: pytest.MonkeyPatch) -> None:

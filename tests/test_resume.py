@@ -79,7 +79,7 @@ def wait_for_progress(run: Path, process: "subprocess.Popen[str]", more: float) 
 
 
 def test_kills_change_nothing() -> None:
-    assert attack(4, seed=0) == []
+    assert attack(3, seed=0) == []
 
 
 def assert_stopped(process: "subprocess.Popen[str]", run: Path, number: signal.Signals) -> str:

@@ -16,6 +16,7 @@ from hal.cli.refusals import refusal_of
 from hal.cli.train import defaults_of, plain_words, train_from
 from hal.config.settings import Config
 from hal.errors import FailedError, StoppedError
+from hal.runs.signals import is_stop
 
 
 def parsed(arguments: list[str]) -> Callable[[], None]:
@@ -77,7 +78,9 @@ def main() -> None:
         _end(error, 2)
     except (FailedError, OSError, MemoryError) as error:
         _end(error, 1)
-    except KeyboardInterrupt:
+    except BaseException as error:
+        if not is_stop(error):
+            raise
         sys.exit(130)
 
 
