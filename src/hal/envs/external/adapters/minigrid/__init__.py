@@ -30,6 +30,7 @@ from gymnasium.wrappers import TransformObservation
 
 from hal.checks import check_choice
 from hal.envs.external.adapters import load
+from hal.envs.external.adapters.minigrid.view import View
 from hal.envs.external.milestones import RememberedMilestones, RisingMilestones
 
 MILESTONES = {
@@ -52,6 +53,8 @@ def make(name: str, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
     check_choice("MiniGrid task", name, NAMES)
     codes = load("minigrid").core.constants
     env = gymnasium.make(f"MiniGrid-{name}-v0", render_mode=render_mode)
+    world: Any = env.unwrapped
+    world.gen_obs = View(world).observe
     # What comes after the goal among the objects, lava and the agent, is in none of the views.
     high = (codes.OBJECT_TO_IDX["goal"], len(codes.COLOR_TO_IDX) - 1, len(codes.STATE_TO_IDX) - 1)
     view = spaces.Box(0, np.tile(np.array(high, dtype=np.uint8), (7, 7, 1)), dtype=np.uint8)
