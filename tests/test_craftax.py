@@ -127,7 +127,8 @@ def test_episodes_end_and_the_next_step_begins_others() -> None:
 
 def test_seeds_are_worlds_and_without_one_they_go_on() -> None:
     lanes = craftax.make("classic", 2)
-    views = [lanes.reset(seed=seed)[0]["image"].tolist() for seed in (3, None, [3, None], 3)]
+    seeds: list[Any] = [3, None, [3, None], 3]
+    views = [lanes.reset(seed=seed)[0]["image"].tolist() for seed in seeds]
     assert views[0] == views[3]
     assert views[0][0] == views[2][0]
     assert views[0] != views[1]
