@@ -224,7 +224,7 @@ def in_a_terminal(*arguments: str, **variables: str) -> tuple[str, int]:
 )
 def test_bad_words_are_named_in_a_terminal_of_any_encoding(variables: dict[str, str]) -> None:
     seen, code = in_a_terminal("nosuch", **variables)
-    legal = "train, eval, watch, plot, runs, reproduce, play, check, methods, tasks"
+    legal = "train, eval, watch, plot, compare, runs, reproduce, play, check, methods, tasks"
     assert seen == f"hal: unknown command 'nosuch'; legal: {legal}\r\n"
     assert code == 2
     seen, code = in_a_terminal("train", "treasure", "--stepps", "5", **variables)

@@ -180,7 +180,8 @@ def defaults_of(words: list[str]) -> tuple[Config, dict[str, Any]]:
 
 def _check_agreement(chosen: dict[str, str], settings: dict[str, Any]) -> None:
     """Refuse a method or preset beside a file of another one that says what these decide."""
-    switches = {name for method in METHODS.values() for name in method.switches}
+    named = {settings.get("method"), chosen.get("method")}
+    switches = {path for name, own in METHODS.items() if name in named for path in own.switches}
     for name, decided in (("method", switches), ("preset", PAPER.keys())):
         both = sorted(decided & settings.keys())
         if both and name in chosen and settings.get(name, chosen[name]) != chosen[name]:
