@@ -15,7 +15,8 @@ demo: .venv/.installed
 	$(BIN)/hal watch demo/run --seed 3 --gif demo/episode.gif
 
 test: lint
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -m jax tests/test_craftax.py tests/test_adapters.py
+	$(BIN)/pytest -n 2 --dist worksteal -m "not jax" --ignore tests/test_craftax.py
 
 fuzz: .venv/.installed-dev
 	$(BIN)/python -m benchmarks.fuzz $(FUZZ)

@@ -19,7 +19,7 @@ del TINY["meta_anneal_successes"]  # where there is no task, presets have anothe
         ("minigrid/UnlockPickup", "unlock"),
         ("minigrid/BlockedUnlockPickup", "ball"),
         ("minigrid/KeyCorridorS3R3", "door"),
-        ("craftax/classic", "collect_wood"),
+        pytest.param("craftax/classic", "collect_wood", marks=pytest.mark.jax),
         ("crafter", "collect_sapling"),
         ("crafter/pixels", "wake_up"),
     ],

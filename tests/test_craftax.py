@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from hal.envs.external.adapters.craftax import classic
 from hal.envs.external.adapters.craftax.chance import choose_cell
 
+pytestmark = pytest.mark.jax
 ACTIONS = {action.name: action.value for action in classic.constants.Action}
 BLOCKS = {block.name: block.value for block in classic.constants.BlockType}
 MIDDLE = 32  # of the map

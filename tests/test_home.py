@@ -206,6 +206,11 @@ def test_whoever_evaluates_is_interrupted_between_steps(monkeypatch: pytest.Monk
         return decision
 
     monkeypatch.setattr(Policy, "decide", signalled)
-    with pytest.raises(KeyboardInterrupt):
-        evaluate(training.agent, num_episodes=2)
+    # A shell has what it runs in the background ignore Ctrl-C, these tests among that.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(training.agent, num_episodes=2)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert calls == ["begun", "done"]
