@@ -9,7 +9,8 @@ from torch import nn
 
 from hal.agent.build import background_of, make_agent
 from hal.agent.networks.bags import bag_sum
-from hal.agent.networks.embedding import BagEncoder
+from hal.agent.networks.embedding import BagEncoder, GoalQ
+from hal.agent.networks.heads import dueling
 from hal.agent.networks.learning import Target
 from hal.config.presets import make_config
 from hal.config.settings import NetworkSettings
@@ -36,6 +37,27 @@ def test_bags_sum_and_differentiate_like_dense_layers() -> None:
     (mine,) = torch.autograd.grad((fast * weights).sum(), table)
     (other,) = torch.autograd.grad((dense * weights).sum(), table)
     torch.testing.assert_close(mine, other)
+
+
+@pytest.mark.parametrize("ways", [1, 3])
+def test_a_goal_weighs_codes_alike_in_all_places_in_several_ways(ways: int) -> None:
+    image, counts = random_obs(np.random.default_rng(1), 4)
+    encoder = BagEncoder(ENCODER.layout.parts, ENCODER.background, ways)
+    network = GoalQ(encoder, hidden_size=5, num_goals=2, num_actions=3)
+    network.mix = nn.Sequential()
+    assert network.counts is not None
+    with torch.no_grad():
+        for left_out in (network.cells, network.goals, network.counts.weight, network.counts.bias):
+            left_out.zero_()
+    goals = torch.tensor([0, 1, 1, 0])
+    found = network(encoder({"image": image, "inventory": counts}, CPU), goals)
+    interest = network.interest.view(2, ways, 4).clone()
+    interest[:, :, 1] = 0  # the background
+    places = network.places.view(ways, 9, 5)
+    one_hot = nn.functional.one_hot(torch.from_numpy(image.reshape(4, 9)).long(), 4).float()
+    weighed = torch.einsum("bpc,bwc->bwp", one_hot, interest[goals])
+    hidden = torch.einsum("bwp,wph->bh", weighed, places)
+    torch.testing.assert_close(found, dueling(network.out(hidden + network.goal_bias[goals])))
 
 
 def test_counts_are_read_as_thermometers() -> None:

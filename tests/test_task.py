@@ -9,7 +9,7 @@ from hal.agent.hal import HierarchicalAgent
 from hal.agent.options import NONE, OptionTracker, main_milestone
 from hal.agent.replay.steps import CONTINUES, CUT, ENDS
 from hal.agent.schedules import GREEDY, Exploration
-from hal.agent.task import FLAT, LATELY, META, STINT, TaskOption
+from hal.agent.task import FLAT, LATELY, META, STINT, TRAILING_EVERY, TaskOption
 from tests.parts import blank_obs, ended_options, tiny_agent
 
 TASK = 3  # of an agent with three milestones
@@ -40,9 +40,9 @@ def test_the_meta_controller_falls_back_on_the_task_where_it_is_worth_more(
     agent, task = agent_with_task()
     values_of(task, value)
     assert (chosen(agent, META, [False] * 4) == TASK) == is_task
-    assert (chosen(agent, META, [False] * 3 + [True]) == TASK) == is_task, "it never fails"
+    assert chosen(agent, META, [False] * 3 + [True]) != TASK, "it has just timed out"
     assert chosen(agent, META, [True] * 3 + [False]) == TASK, "all else has timed out"
-    assert chosen(agent, FLAT, [False] * 4) == TASK
+    assert chosen(agent, FLAT, [False] * 3 + [True]) == TASK, "who leads goes on"
 
 
 def test_without_leaders_the_better_one_leads() -> None:
@@ -59,9 +59,8 @@ def test_the_task_is_never_drawn_at_random() -> None:
     beliefs = Beliefs.of(np.array([[True, False, True]]), np.zeros((1, 3)))
     failed, preference = np.ones((1, 4), dtype=np.bool_), np.ones(3)
     leader = np.array([META])
-    wide, may_avoid, weights = task.widened(beliefs, failed, preference, leader, blank_obs(1))
+    wide, _, weights = task.widened(beliefs, failed, preference, leader, blank_obs(1))
     assert wide.mask.tolist() == [[True, False, True, True]]
-    assert may_avoid.tolist() == [[True, True, True, False]]
     assert weights.tolist() == [1.0, 1.0, 1.0, 0.0]
     explore = task.exploration(Exploration(0.1, 0.2, 0.8), np.array([META, FLAT]))
     assert np.asarray(explore.meta).tolist() == [0.2, 0.03]
@@ -80,6 +79,25 @@ def test_who_brings_more_leads_most_stints() -> None:
     assert task.returns.tolist() == [pytest.approx(0.25), pytest.approx(1.0)], "penalties are none"
     drawn = np.concatenate([task._draw(1000) for _ in range(10)])
     assert np.mean(drawn == FLAT) == pytest.approx(1 - task.settings.trailing_share, abs=0.02)
+
+
+def test_who_trails_learns_less_often_once_it_is_known_who_does() -> None:
+    agent, task = agent_with_task()
+    assert (task.pace(META), task.pace(FLAT)) == (1, 1)
+    task.num_stints[:] = LATELY
+    task.returns[:] = [1.0, 2.0]
+    assert (task.pace(META), task.pace(FLAT)) == (TRAILING_EVERY, 1)
+    every = agent.config.controller.every // agent.replay.num_lanes
+    agent.can_learn = lambda: True  # type: ignore[method-assign]
+    trained: list[int] = []
+    task.update = lambda *_: trained.append(FLAT) or {}  # type: ignore[method-assign,func-returns-value]
+    agent.draw_windows = lambda: None  # type: ignore[method-assign,return-value,assignment]
+    agent.train_controller = lambda teach: trained.append(META)  # type: ignore[method-assign]
+    agent.affordances = None
+    for step in range(every * TRAILING_EVERY * 3):
+        agent.num_vector_steps = step
+        agent.update()
+    assert trained.count(META) * TRAILING_EVERY == trained.count(FLAT) == 3 * TRAILING_EVERY
 
 
 def test_stints_end_after_a_while_and_resets_do_not_count() -> None:

@@ -10,7 +10,7 @@ from hal.agent.metrics import EpisodeStats, Tally
 from hal.agent.networks.encoder import Encoder
 from hal.agent.networks.learning import device_of
 from hal.agent.networks.weights import load_named, named
-from hal.agent.replay.steps import make_replay
+from hal.agent.replay.steps import Windows, make_replay
 from hal.agent.schedules import Progress, importance, is_due
 from hal.config.settings import Config
 from hal.envs.observations import Obs
@@ -119,9 +119,13 @@ class BaseAgent:
         self.num_steps += int(is_valid.sum())
         self.num_vector_steps += 1
 
+    def draw_windows(self) -> Windows:
+        """Draw windows of steps to learn from."""
+        return self.replay.draw(self.config.replay, self.beta)
+
     def train_controller(self, teach: Teach) -> None:
         """Train the controller once, on windows of steps."""
-        windows = self.replay.draw(self.config.replay, self.beta)
+        windows = self.draw_windows()
         metrics, errors = self.controller.update(windows, teach(windows), self.progress)
         self.replay.note_errors(windows, errors)
         self.tally.add_all(metrics)

@@ -15,7 +15,7 @@ from hal.agent.options import NONE
 from hal.agent.protocol import Agent
 from hal.agent.rainbow import RainbowAgent
 from hal.config.presets import WITHOUT_TASK
-from hal.config.settings import Config
+from hal.config.settings import Config, NetworkSettings
 from hal.envs.lanes import Lanes
 from hal.envs.observations import Obs, Part, parts_of
 
@@ -25,11 +25,13 @@ def background_of(env: Lanes, obs: Obs) -> np.ndarray:
     return Cells(parts_of(env.single_observation_space)).background(obs)
 
 
-def make_encoder(torso: str, parts: tuple[Part, ...], background: np.ndarray) -> Encoder:
+def make_encoder(
+    networks: NetworkSettings, parts: tuple[Part, ...], background: np.ndarray
+) -> Encoder:
     """Return the encoder of a kind of networks."""
-    if torso == "convolution":
+    if networks.torso == "convolution":
         return PlaneEncoder(parts, background)
-    return BagEncoder(parts, background)
+    return BagEncoder(parts, background, networks.num_interests)
 
 
 def make_agent(config: Config, env: Lanes, background: np.ndarray) -> Agent:
@@ -45,7 +47,7 @@ def make_agent(config: Config, env: Lanes, background: np.ndarray) -> Agent:
     if facts.final == NONE and needs_success and has_choice:
         what = f"{config.task} has no final milestone, so {config.method} has no task"
         raise ValueError(f"{what}; legal: {WITHOUT_TASK}")
-    encoder = make_encoder(config.networks.torso, parts, background)
+    encoder = make_encoder(config.networks, parts, background)
     kind = RainbowAgent if config.options.is_flat else HierarchicalAgent
     return kind(config, encoder, facts)
 

@@ -14,17 +14,17 @@ import torch
 from hal.agent.affordances import Affordances
 from hal.agent.base import BaseAgent, EnvFacts, Info
 from hal.agent.choices import Beliefs, Choice, choose, mask_of, rarity
-from hal.agent.controller import Lesson, subtask_lessons
+from hal.agent.controller import subtask_lessons
 from hal.agent.meta_controller import MetaController
 from hal.agent.metrics import tally_mask, tally_options
 from hal.agent.networks.encoder import Encoder
 from hal.agent.networks.weights import load_named, named
 from hal.agent.options import NONE, EndedOptions, OptionTracker
 from hal.agent.replay.priorities import make_priorities
-from hal.agent.replay.steps import CONTINUES, CUT, ENDS, Windows
+from hal.agent.replay.steps import CONTINUES, CUT, ENDS
 from hal.agent.replay.transitions import MetaReplay
 from hal.agent.schedules import Exploration, exploration, goal_epsilon
-from hal.agent.task import TaskOption
+from hal.agent.task import FLAT, META, TaskOption
 from hal.config.settings import Config
 from hal.envs.observations import Obs, batch_size, pick
 
@@ -254,25 +254,25 @@ class HierarchicalAgent(BaseAgent):
         """Train whatever is due after a step of all lanes (lines 30 to 47)."""
         if not self.can_learn():
             return
-        config, progress = self.config, self.progress
-        if self.is_due(config.controller.every):
-            self.train_controller(self._teach)
-        has_success = self.num_successes > 0 or not config.meta.waits
-        has_task = has_success and not config.options.is_agnostic
-        fall_back = None if self.task is None else self.task.values
-        if has_task and len(self.meta.replay) and self.is_due(config.meta.every):
-            self.tally.add_all(self.meta.update(progress, self.beta, fall_back))
+        config, task, pace = self.config, self.task, 1
+        if task is not None:
+            pace = task.pace(META)
+            if self.is_due(config.controller.every * task.pace(FLAT)):
+                self.tally.add_all(task.update(self.draw_windows(), self.progress))
+        if self.is_due(config.controller.every * pace):
+            sizes = (config.controller, self.num_milestones)
+            self.train_controller(lambda windows: subtask_lessons(windows, *sizes))
+        can_choose = self.num_successes > 0 or not config.meta.waits
+        has_options = len(self.meta.replay) > 0 and not config.options.is_agnostic
+        if can_choose and has_options and self.is_due(config.meta.every * pace):
+            fall_back = None if task is None else task.values
+            self.tally.add_all(self.meta.update(self.progress, self.beta, fall_back))
         if self.affordances is None:
             return
-        if self.is_due(config.affordances.filter_every):
+        if self.is_due(config.affordances.filter_every * pace):
             self.affordances.refresh_filter(self.tally)
-        if self.is_due(config.affordances.every):
-            self.affordances.update(self.replay, progress, self.tally)
-
-    def _teach(self, windows: Windows) -> list[Lesson]:
-        if self.task is not None:
-            self.tally.add_all(self.task.update(windows, self.progress))
-        return subtask_lessons(windows, self.config.controller, self.num_milestones)
+        if self.is_due(config.affordances.every * pace):
+            self.affordances.update(self.replay, self.progress, self.tally)
 
     # --- keeping ----------------------------------------------------------------------------
 

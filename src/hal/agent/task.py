@@ -21,7 +21,8 @@ from hal.envs.observations import Obs, batch_size, pick
 TASK = "task"  # what the subtask is called
 META, FLAT = 0, 1  # who leads an episode
 STINT = 500  # steps, or until the episode ends
-LATELY = 200  # stints of a leader
+LATELY = 50  # stints of a leader
+TRAILING_EVERY = 4  # updates of who leads for each of who trails
 
 
 class TaskOption:
@@ -57,10 +58,18 @@ class TaskOption:
         """Whose episodes bring more."""
         return int(self.returns.argmax())
 
+    @property
+    def is_early(self) -> bool:
+        """Whether there are not yet enough stints of both to tell who is better."""
+        return bool(self.num_stints.min() < LATELY)
+
+    def pace(self, leader: int) -> int:
+        """Return how many updates of who leads there are for each of this leader's."""
+        return 1 if self.is_early or leader == self.better else TRAILING_EVERY
+
     def _draw(self, num_lanes: int) -> np.ndarray:
         """Draw leaders: mostly the better one, once there are enough stints of both."""
-        is_early = self.num_stints.min() < LATELY
-        share = 0.5 if is_early else self.settings.trailing_share
+        share = 0.5 if self.is_early else self.settings.trailing_share
         return np.where(self._rng.random(num_lanes) < share, 1 - self.better, self.better)
 
     def observe(self, reward: np.ndarray, is_valid: np.ndarray, is_done: np.ndarray) -> None:
@@ -93,19 +102,21 @@ class TaskOption:
         leader: np.ndarray | None,
         obs: Obs,
     ) -> tuple[Beliefs, np.ndarray, np.ndarray]:
-        """Add the task as a last column: always possible, never avoided, never drawn at random.
+        """Add the task as a last column: always possible, never drawn at random.
 
-        Where the flat policy leads, nothing is better. Without leaders, the better one leads.
+        Where the flat policy leads, nothing is better, also if it has just timed out. Without
+        leaders, the better one leads.
         """
         leader = np.full(len(failed), self.better) if leader is None else leader
         values = np.where(leader == FLAT, np.inf, self.values(obs).cpu().numpy())
-        never, ever = np.zeros((leader.size, 1), np.bool_), np.ones((leader.size, 1), np.bool_)
+        ever = np.ones((leader.size, 1), np.bool_)
         wide = Beliefs(
             np.hstack([beliefs.afforded, ever]),
             np.hstack([beliefs.mask, ever]),
             np.hstack([beliefs.values, values[:, np.newaxis]]),
         )
-        return wide, np.hstack([failed[:, :-1], never]), np.append(preference, 0.0)
+        avoided = failed & (leader == META)[:, np.newaxis]
+        return wide, avoided, np.append(preference, 0.0)
 
     def act_with(
         self,

@@ -164,6 +164,7 @@ EXTERNAL: dict[str, Any] = {
     "meta.every": 64,
     "affordances.every": 128,
     "networks.target_every": 64,
+    "networks.num_interests": 4,
     "exploration.controller_anneal_steps": 100_000,
     "exploration.meta_anneal_successes": 60,
     "replay.capacity": 500_000,

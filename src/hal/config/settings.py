@@ -101,6 +101,7 @@ class NetworkSettings:
     """How networks read observations and are trained."""
 
     torso: Torso = "embedding"  # how views are read: embedding or convolution
+    num_interests: Count = 1  # ways in which a goal weighs codes, alike in all places (embedding)
     final_rate_share: Share = 0.1  # learning rates end at this share
     adam_eps: Positive = 1e-8  # Adam's small number
     weight_decay: NotNegative = 0.0  # Adam's L2 penalty

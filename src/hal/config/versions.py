@@ -25,6 +25,7 @@ ADDED: dict[int, Values] = {
     2: {
         "meta.mask_target": True,
         "meta.step_discount": 1.0,
+        "networks.num_interests": 1,
         "options.has_task": False,
         "options.task_epsilon": 0.06,
         "options.trailing_share": 0.1,

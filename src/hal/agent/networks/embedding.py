@@ -23,9 +23,12 @@ class BagEncoder:
 
     shares_torso = False  # a goal weighs cells, before all else
 
-    def __init__(self, parts: tuple[Part, ...], background: np.ndarray) -> None:
+    def __init__(
+        self, parts: tuple[Part, ...], background: np.ndarray, num_interests: int = 1
+    ) -> None:
         self.layout = Layout(parts)
         self.background = background
+        self.num_interests = num_interests
         self.num_thermometer = self.layout.num_counts * THERMOMETER.size + self.layout.num_numbers
         self._skipped = background[self.layout.cells.channel]  # (cells,)
 
@@ -125,21 +128,26 @@ class GoalQ(nn.Module):
     """Action values Q(s, a; g) of one goal per observation.
 
     What a goal looks for differs from goal to goal, how to get there does not: a goal weighs the
-    codes, the weighted cells say where it is, and the rest is shared by all goals.
+    codes, the weighted cells say where it is, and the rest is shared by all goals. It may weigh
+    them in several ways: its interests, each alike in all places.
     """
 
     def __init__(
         self, encoder: BagEncoder, hidden_size: int, num_goals: int, num_actions: int
     ) -> None:
         super().__init__()
-        num_codes = encoder.layout.cells.num_codes
-        self.cells = nn.Parameter(torch.randn(encoder.layout.cells.num_pairs, hidden_size) * 0.1)
-        self.places = nn.Parameter(torch.randn(len(encoder.layout.cells), hidden_size) * 0.5)
-        self.interest = nn.Parameter(torch.randn(num_goals, num_codes) * 0.3)
-        is_code = torch.ones(num_codes, dtype=torch.bool)
+        cells, ways = encoder.layout.cells, encoder.num_interests
+        self.cells = nn.Parameter(torch.randn(cells.num_pairs, hidden_size) * 0.1)
+        spread = 0.5 / ways**0.5
+        self.places = nn.Parameter(torch.randn(ways * len(cells), hidden_size) * spread)
+        self.interest = nn.Parameter(torch.randn(num_goals, ways * cells.num_codes) * 0.3)
+        is_code = torch.ones(cells.num_codes, dtype=torch.bool)
         is_code[torch.from_numpy(encoder.background)] = False
         self.is_code: Tensor
-        self.register_buffer("is_code", is_code, persistent=False)
+        self.register_buffer("is_code", is_code.repeat(ways), persistent=False)
+        self.first_codes: Tensor  # (ways, 1) where each way's weights of codes begin
+        first_codes = torch.arange(ways)[:, None] * cells.num_codes
+        self.register_buffer("first_codes", first_codes, persistent=False)
         self.goals = nn.Parameter(torch.randn(num_goals, hidden_size) * 0.5)
         self.counts = _counts_layer(encoder, hidden_size)
         self.mix = _mix(hidden_size)
@@ -152,6 +160,7 @@ class GoalQ(nn.Module):
         # Products with one-hot rows: picking rows by index has a slow backward pass.
         goal = F.one_hot(goals, len(self.goals)).float()
         interest = goal @ (self.interest * self.is_code)
-        cells = bag_sum(self.cells, bag) + interest.gather(1, bag.codes) @ self.places
+        codes = (bag.codes[:, None] + self.first_codes).flatten(1)  # (batch, ways * cells)
+        cells = bag_sum(self.cells, bag) + interest.gather(1, codes) @ self.places
         hidden = _with_others(self, cells, bag) + goal @ self.goals
         return dueling(self.out(self.mix(hidden) + goal @ self.goal_bias))
