@@ -2,14 +2,21 @@
 
 import numpy as np
 import pytest
-import torch
 
 from hal.agent.choices import Beliefs
 from hal.agent.hal import HierarchicalAgent
 from hal.agent.options import NONE, OptionTracker, main_milestone
 from hal.agent.replay.steps import CONTINUES, CUT, ENDS
 from hal.agent.schedules import GREEDY, Exploration
-from hal.agent.task import FLAT, LATELY, META, STINT, TRAILING_EVERY, TaskOption
+from hal.agent.task import (
+    EARLY_SHARE,
+    FLAT,
+    LATELY,
+    META,
+    STINT,
+    TRAILING_EVERY,
+    TaskOption,
+)
 from tests.parts import blank_obs, ended_options, tiny_agent
 
 TASK = 3  # of an agent with three milestones
@@ -21,9 +28,9 @@ def agent_with_task() -> tuple[HierarchicalAgent, TaskOption]:
     return agent, agent.task
 
 
-def values_of(task: TaskOption, value: float) -> None:
-    """Let the flat policy expect this of every state."""
-    task.values = lambda obs: torch.full((len(obs["image"]),), value)  # type: ignore[method-assign]
+def values_of(agent: HierarchicalAgent, value: float) -> None:
+    """Let the meta-controller expect this of the task, and nothing of the milestones."""
+    agent.meta.values = lambda obs: np.tile([0.0] * TASK + [value], (len(obs["image"]), 1))  # type: ignore[method-assign]
 
 
 def chosen(agent: HierarchicalAgent, leader: int | None, failed: list[bool]) -> int:
@@ -34,11 +41,11 @@ def chosen(agent: HierarchicalAgent, leader: int | None, failed: list[bool]) -> 
 
 
 @pytest.mark.parametrize(("value", "is_task"), [(-100.0, False), (100.0, True)])
-def test_the_meta_controller_falls_back_on_the_task_where_it_is_worth_more(
+def test_the_meta_controller_chooses_the_task_where_it_is_worth_more(
     value: float, is_task: bool
 ) -> None:
-    agent, task = agent_with_task()
-    values_of(task, value)
+    agent, _ = agent_with_task()
+    values_of(agent, value)
     assert (chosen(agent, META, [False] * 4) == TASK) == is_task
     assert chosen(agent, META, [False] * 3 + [True]) != TASK, "it has just timed out"
     assert chosen(agent, META, [True] * 3 + [False]) == TASK, "all else has timed out"
@@ -47,24 +54,56 @@ def test_the_meta_controller_falls_back_on_the_task_where_it_is_worth_more(
 
 def test_without_leaders_the_better_one_leads() -> None:
     agent, task = agent_with_task()
-    values_of(task, -100.0)
+    values_of(agent, -100.0)
     task.returns[:] = [1.0, 2.0]
     assert chosen(agent, None, [False] * 4) == TASK
     task.returns[:] = [2.0, 1.0]
     assert chosen(agent, None, [False] * 4) != TASK
 
 
-def test_the_task_is_never_drawn_at_random() -> None:
+def test_the_task_is_always_possible_also_where_nothing_else_is() -> None:
+    afforded = np.array([[True, False, True], [False, False, False]])
+    beliefs = Beliefs.with_task(afforded, np.zeros((2, 4)))
+    assert beliefs.afforded.tolist() == [[True, False, True, True], [False, False, False, True]]
+    assert beliefs.mask.tolist() == [[True, False, True, True], [True] * 4]
+
+
+def test_the_task_is_drawn_at_random_as_often_as_the_commonest_milestone() -> None:
+    agent, _ = agent_with_task()
+    agent.replay.events.counts[:] = [3, 0, 1]  # weights of 1, 4 and 2, and 1 for the task
+    agent.affordances = None
+    agent.afforded = lambda obs, truth: np.ones((len(obs["image"]), TASK), np.bool_)  # type: ignore[method-assign]
+    size, rng = 8000, np.random.default_rng(0)
+    failed, lanes = np.zeros((size, TASK + 1), np.bool_), np.zeros(size, np.int64)
+    explore, leader = Exploration(0.0, 0.0, 1.0), np.zeros(size, np.int64) + META
+    choice = agent.choose(blank_obs(1), {}, failed, lanes, explore, rng, leader)
+    assert np.mean(choice.subtask == TASK) == pytest.approx(1 / 8, abs=0.02)
+
+
+def test_subtasks_are_seldom_random_where_the_flat_policy_leads() -> None:
     _, task = agent_with_task()
-    beliefs = Beliefs.of(np.array([[True, False, True]]), np.zeros((1, 3)))
-    failed, preference = np.ones((1, 4), dtype=np.bool_), np.ones(3)
-    leader = np.array([META])
-    wide, _, weights = task.widened(beliefs, failed, preference, leader, blank_obs(1))
-    assert wide.mask.tolist() == [[True, False, True, True]]
-    assert weights.tolist() == [1.0, 1.0, 1.0, 0.0]
     explore = task.exploration(Exploration(0.1, 0.2, 0.8), np.array([META, FLAT]))
     assert np.asarray(explore.meta).tolist() == [0.2, 0.03]
     assert np.asarray(explore.mask).tolist() == [0.8, 0.03]
+
+
+def test_the_meta_controller_leads_most_until_it_is_known_who_is_better() -> None:
+    _, task = agent_with_task()
+    drawn = task._draw(10_000)
+    assert np.mean(drawn == FLAT) == pytest.approx(EARLY_SHARE, abs=0.02)
+
+
+def test_the_flat_policy_learns_by_the_reward_and_by_first_milestones() -> None:
+    agent, task = agent_with_task()
+    lanes = agent.replay.num_lanes
+    collected = np.zeros((lanes, TASK), dtype=np.bool_)
+    collected[0, :2] = collected[1, 0] = True
+    is_valid = np.ones(lanes, np.bool_)
+    is_valid[1] = False
+    agent.episodes.present[0, 3 + 1] = 1.0  # it has had the second
+    is_first = agent.episodes.are_first(collected, is_valid)
+    assert np.argwhere(is_first).tolist() == [[0, 0]]
+    assert task.dense(np.ones(lanes), is_first)[:2].tolist() == [pytest.approx(4 / 3), 1.0]
 
 
 def test_who_brings_more_leads_most_stints() -> None:
@@ -127,7 +166,7 @@ def test_any_milestone_ends_the_task_as_an_option() -> None:
     assert tracker.advance(nothing, nobody).ended.reward.tolist() == [2.0]
 
 
-def test_the_task_labels_nothing_as_impossible_and_has_no_value_among_subtasks() -> None:
+def test_the_task_labels_nothing_as_impossible_and_has_a_value_among_subtasks() -> None:
     agent, _ = agent_with_task()
     affordances = agent.affordances
     assert affordances is not None
@@ -146,11 +185,9 @@ def test_the_task_labels_nothing_as_impossible_and_has_no_value_among_subtasks()
     assert affordances.negatives.counts.tolist() == [0, 0, 0]
     assert affordances.positives.counts.tolist() == [0, 1, 0]
     assert affordances.success_rate.tolist() == rates.tolist()
-    mask, future = np.ones((2, 3), np.bool_), np.ones(2, np.bool_)
+    mask, future = np.ones((2, 4), np.bool_), np.ones(2, np.bool_)
     agent.meta.store(ended, blank_obs(2), blank_obs(2), mask, future)
-    assert agent.meta.replay.num_added == 1, "as what it has collected, alone"
-    assert agent.meta.replay.subtask[0] == 1
-    assert agent.meta.replay.discount[0] == pytest.approx(0.97)
+    assert agent.meta.replay.subtask[:3].tolist() == [TASK, TASK, 1], "and as what it has collected"
 
 
 def test_the_tasks_return_reaches_beyond_options() -> None:

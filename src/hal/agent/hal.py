@@ -50,10 +50,11 @@ class HierarchicalAgent(BaseAgent):
         size, lanes = len(env.milestones), config.environment.num_envs
         super().__init__(config, encoder, size, config.controller.discount, env)
         self.num_milestones = size
+        self.num_subtasks = wide = size + config.options.has_task
         meta_rng, affordance_rng = map(np.random.default_rng, self._streams.spawn(2))
         priorities = make_priorities(config.replay, config.meta.capacity)
-        replay = MetaReplay(config.meta.capacity, encoder.layout, size, priorities)
-        sizes = (lanes, size, env.final)
+        replay = MetaReplay(config.meta.capacity, encoder.layout, wide, priorities)
+        sizes = (lanes, wide, env.final)
         self.meta = MetaController(
             config.meta, config.networks, encoder, replay, sizes, meta_rng, self.device
         )
@@ -66,17 +67,12 @@ class HierarchicalAgent(BaseAgent):
             own, seed = (config.options, config.controller, config.networks), self._streams.spawn(1)
             self.task = TaskOption(*own, encoder, (lanes, env.num_actions), seed[0], self.device)
         self.options = OptionTracker(
-            lanes, self.num_subtasks, config.options.max_steps, config.meta.step_discount
+            lanes, wide, config.options.max_steps, config.meta.step_discount
         )
         self.ended = EndedOptions.none()  # on the last step, in states that are yet to be judged
         self.segment = np.arange(lanes)  # numbers of the present segments
         self.num_successes = 0
         self._acted: Acted | None = None
-
-    @property
-    def num_subtasks(self) -> int:
-        """How many subtasks there are: milestones, and perhaps the whole task."""
-        return self.num_milestones + self.config.options.has_task
 
     # --- acting -----------------------------------------------------------------------------
 
@@ -115,18 +111,21 @@ class HierarchicalAgent(BaseAgent):
         With the whole task as a subtask, its leader decides; without one the better of the two.
         """
         if lanes.size == 0:
-            nothing = np.zeros((0, self.num_milestones))
+            nothing = np.zeros((0, self.num_subtasks))
             beliefs = Beliefs.of(nothing.astype(np.bool_), nothing)
             return Choice(lanes, np.zeros(0, dtype=np.int64), beliefs)
         here = pick(obs, lanes)
         truth = info["affordances"][lanes] if "affordances" in info else None
-        beliefs = Beliefs.of(self.afforded(here, truth), self.meta.values(here))
+        afforded, values = self.afforded(here, truth), self.meta.values(here)
         settings, is_true = self.config.options, self.config.affordances.mask == "oracle"
         preference = rarity(self.replay.events.counts, settings.rarity)
-        among = (beliefs, failed, preference)
-        if self.task is not None:
-            among = self.task.widened(*among, leader, here)
-        subtasks = choose(*among, settings, is_true, explore, rng)
+        if self.task is None:
+            beliefs = among = Beliefs.of(afforded, values)
+        else:
+            beliefs = Beliefs.with_task(afforded, values)
+            among, failed = self.task.led(beliefs, failed, leader)
+            preference = np.append(preference, preference.min())  # as the commonest milestone
+        subtasks = choose(among, failed, preference, settings, is_true, explore, rng)
         return Choice(lanes, subtasks, beliefs)
 
     def pursue(
@@ -174,11 +173,16 @@ class HierarchicalAgent(BaseAgent):
         counted = np.maximum(reward, least)
         step = self.options.advance(info["milestones"], is_done, is_valid, counted)
         is_end = (step.milestone != NONE) | terminated
+        learned = reward
+        if self.task is not None:
+            is_first = self.episodes.are_first(info["milestones"], is_valid)
+            learned = self.task.dense(reward, is_first)
+            self.task.observe(learned, is_valid, is_done)
         self.replay.add(
             before,
             truth=info_before.get("affordances", False),
             action=actions,
-            reward=reward,
+            reward=learned,
             subtask=subtask,
             milestone=step.milestone,
             end=np.where(step.is_ended, np.where(is_end, ENDS, CUT), CONTINUES),
@@ -187,8 +191,6 @@ class HierarchicalAgent(BaseAgent):
             segment=self.segment,
         )
         self.episodes.add(reward, info["milestones"], is_valid, self.tally)
-        if self.task is not None:
-            self.task.observe(reward, is_valid, is_done)
         self._learn_from(step.ended, "affordances" in info_before)
         is_last = is_done[step.ended.lanes]
         self.ended = step.ended.where(~is_last)
@@ -222,11 +224,11 @@ class HierarchicalAgent(BaseAgent):
     ) -> None:
         """End the episodes of these lanes, each with its last option."""
         lanes = ended.lanes
-        mask = np.ones((lanes.size, self.num_milestones), dtype=np.bool_)
+        mask = np.ones((lanes.size, self.num_subtasks), dtype=np.bool_)
         has_future = ~terminated[lanes] & self.config.meta.bootstrap_truncation
         if has_future.any():
             truth = info["affordances"][lanes] if "affordances" in info else None
-            mask = mask_of(self.afforded(pick(obs, lanes), truth))
+            mask[:, : self.num_milestones] = mask_of(self.afforded(pick(obs, lanes), truth))
         self.meta.store(ended, self._first_obs(ended), pick(obs, lanes), mask, has_future)
         is_success = self.episodes.end(lanes)
         for lane, is_good in zip(lanes, is_success, strict=True):
@@ -265,8 +267,7 @@ class HierarchicalAgent(BaseAgent):
         can_choose = self.num_successes > 0 or not config.meta.waits
         has_options = len(self.meta.replay) > 0 and not config.options.is_agnostic
         if can_choose and has_options and self.is_due(config.meta.every * pace):
-            fall_back = None if task is None else task.values
-            self.tally.add_all(self.meta.update(self.progress, self.beta, fall_back))
+            self.tally.add_all(self.meta.update(self.progress, self.beta))
         if self.affordances is None:
             return
         if self.is_due(config.affordances.filter_every * pace):

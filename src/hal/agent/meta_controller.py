@@ -1,7 +1,5 @@
 """The meta-controller: values of subtasks, learned from whole options (Sect. 5)."""
 
-from collections.abc import Callable
-
 import numpy as np
 import torch
 
@@ -14,8 +12,6 @@ from hal.agent.replay.transitions import MetaReplay
 from hal.agent.schedules import Progress
 from hal.config.settings import MetaSettings, NetworkSettings
 from hal.envs.observations import Obs, pick
-
-ValuesOf = Callable[[Obs], torch.Tensor]  # of states, (batch,)
 
 
 class MetaController:
@@ -40,8 +36,8 @@ class MetaController:
         self.encoder = encoder
         self.replay = replay
         self.device = device
-        num_lanes, self.num_milestones, self.final = sizes
-        network = DuelingValues(encoder, settings.hidden_size, self.num_milestones).to(device)
+        num_lanes, num_subtasks, self.final = sizes
+        network = DuelingValues(encoder, settings.hidden_size, num_subtasks).to(device)
         self.learner = Learner(network, networks, settings.learning_rate)
         self.target = Target(network, networks, settings.every)
         # Of each lane's episode so far: every option's reward, discount, and its copies' numbers.
@@ -71,7 +67,6 @@ class MetaController:
         """
         is_final = (ended.collected == self.final) & (ended.collected != NONE)
         pursued = np.where(is_final, ended.collected, ended.subtask)
-        pursued[pursued == self.num_milestones] = NONE  # the whole task, which has its own value
         instead = np.where(is_final | (ended.collected == ended.subtask), NONE, ended.collected)
         settings = self.settings
         discount = settings.discount * settings.step_discount**ended.steps * has_future
@@ -106,14 +101,8 @@ class MetaController:
         for options in self.episode_options:
             options.clear()
 
-    def update(
-        self, progress: Progress, beta: float, fall_back: ValuesOf | None = None
-    ) -> dict[str, float]:
-        """Train on a batch of options (Eq. 1 without a goal).
-
-        Where there is something to fall back on, an option's end is worth what that makes of it: no
-        maximum over noisy values of subtasks is handed on.
-        """
+    def update(self, progress: Progress, beta: float) -> dict[str, float]:
+        """Train on a batch of options (Eq. 1 without a goal)."""
         replay, network = self.replay, self.learner.network
         at, weights = replay.draw(self.settings.batch_size, beta, self._rng)
         features = self.encoder(pick(replay.obs, at), self.device)
@@ -122,11 +111,7 @@ class MetaController:
             return torch.from_numpy(values[at]).to(self.device)
 
         with torch.no_grad():
-            next_obs = pick(replay.next_obs, at)
-            if fall_back is None:
-                ahead = self._best(next_obs, tensor(replay.next_mask))
-            else:
-                ahead = fall_back(next_obs)
+            ahead = self._best(pick(replay.next_obs, at), tensor(replay.next_mask))
             bootstrapped = tensor(replay.reward) + tensor(replay.discount) * ahead
             returns = torch.maximum(bootstrapped, tensor(replay.lower_bound))
         chosen = network(features).gather(1, tensor(replay.subtask)[:, None])[:, 0]

@@ -80,6 +80,11 @@ class EpisodeStats:
         lanes = np.flatnonzero(collected.any(axis=1) & is_valid)
         self._count_circles(lanes, collected[lanes], tally)
 
+    def are_first(self, collected: np.ndarray, is_valid: np.ndarray) -> np.ndarray:
+        """Tell which milestones of a step, (lanes, K), their episodes have not had before."""
+        is_first: np.ndarray = collected & (self.present[:, 3:] == 0) & is_valid[:, np.newaxis]
+        return is_first
+
     def _count_circles(self, lanes: np.ndarray, collected: np.ndarray, tally: Tally) -> None:
         """Count milestones that the episode had before, with none new to it since then."""
         before = self.variety[lanes]
@@ -148,7 +153,9 @@ def tally_mask(
     """Count what masks of some lanes prune, and how right the agent is where the truth is told.
 
     A mask allows everything where nothing is held to be afforded: it then says nothing of that.
+    The whole task, the last column if there is one, is never pruned, and not counted.
     """
+    afforded, mask, values = (one[:, : len(milestones)] for one in (afforded, mask, values))
     column = np.broadcast_to(np.arange(len(milestones)), mask.shape)
     every = column.ravel()
     tally.add_columns("mask/pruned", every, ~mask.ravel(), milestones)

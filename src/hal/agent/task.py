@@ -1,6 +1,6 @@
 """The whole task as one more subtask: a flat policy beside the subpolicies, always possible.
 
-Some episodes are led by it, some by the meta-controller; whose episodes bring more leads most.
+Some stints are led by it, some by the meta-controller; whose stints bring more leads most.
 """
 
 from dataclasses import replace
@@ -16,12 +16,13 @@ from hal.agent.networks.weights import load_named, named
 from hal.agent.replay.steps import Windows
 from hal.agent.schedules import Exploration, Progress
 from hal.config.settings import ControllerSettings, NetworkSettings, OptionSettings
-from hal.envs.observations import Obs, batch_size, pick
+from hal.envs.observations import Obs, pick
 
 TASK = "task"  # what the subtask is called
 META, FLAT = 0, 1  # who leads an episode
 STINT = 500  # steps, or until the episode ends
-LATELY = 50  # stints of a leader
+LATELY = 16  # stints of a leader
+EARLY_SHARE = 0.25  # of the stints that the flat policy leads until it is known who is better
 TRAILING_EVERY = 4  # updates of who leads for each of who trails
 
 
@@ -69,8 +70,19 @@ class TaskOption:
 
     def _draw(self, num_lanes: int) -> np.ndarray:
         """Draw leaders: mostly the better one, once there are enough stints of both."""
-        share = 0.5 if self.is_early else self.settings.trailing_share
-        return np.where(self._rng.random(num_lanes) < share, 1 - self.better, self.better)
+        draw = self._rng.random(num_lanes)
+        if self.is_early:
+            return np.where(draw < EARLY_SHARE, FLAT, META)
+        return np.where(draw < self.settings.trailing_share, 1 - self.better, self.better)
+
+    def dense(self, reward: np.ndarray, is_first: np.ndarray) -> np.ndarray:
+        """Return what the flat policy learns by: the reward, and 1/K for each milestone's first.
+
+        Args:
+            reward: (lanes,) the environment's.
+            is_first: (lanes, K) what was collected for the first time in its episode.
+        """
+        return reward + is_first.mean(axis=1)
 
     def observe(self, reward: np.ndarray, is_valid: np.ndarray, is_done: np.ndarray) -> None:
         """Count a step; where a stint ends, take what it has brought and draw the next leader."""
@@ -94,29 +106,17 @@ class TaskOption:
             mask=np.where(is_led, share, explore.mask),
         )
 
-    def widened(
-        self,
-        beliefs: Beliefs,
-        failed: np.ndarray,
-        preference: np.ndarray,
-        leader: np.ndarray | None,
-        obs: Obs,
-    ) -> tuple[Beliefs, np.ndarray, np.ndarray]:
-        """Add the task as a last column: always possible, never drawn at random.
+    def led(
+        self, beliefs: Beliefs, failed: np.ndarray, leader: np.ndarray | None
+    ) -> tuple[Beliefs, np.ndarray]:
+        """Where the flat policy leads, nothing is better, also if it has just timed out.
 
-        Where the flat policy leads, nothing is better, also if it has just timed out. Without
-        leaders, the better one leads.
+        Without leaders, the better one leads.
         """
         leader = np.full(len(failed), self.better) if leader is None else leader
-        values = np.where(leader == FLAT, np.inf, self.values(obs).cpu().numpy())
-        ever = np.ones((leader.size, 1), np.bool_)
-        wide = Beliefs(
-            np.hstack([beliefs.afforded, ever]),
-            np.hstack([beliefs.mask, ever]),
-            np.hstack([beliefs.values, values[:, np.newaxis]]),
-        )
-        avoided = failed & (leader == META)[:, np.newaxis]
-        return wide, avoided, np.append(preference, 0.0)
+        values = beliefs.values.copy()
+        values[leader == FLAT, -1] = np.inf
+        return beliefs._replace(values=values), failed & (leader == META)[:, np.newaxis]
 
     def act_with(
         self,
@@ -160,11 +160,3 @@ class TaskOption:
         """Set what `weights` returned."""
         self.returns[:] = tensors["returns"].numpy()
         load_named("task", self.controller.judged, tensors)
-
-    @torch.no_grad()
-    def values(self, obs: Obs) -> Tensor:
-        """Return what the flat policy expects, (batch,)."""
-        network, device = self.controller.judged, self.controller.device
-        goals = torch.zeros(batch_size(obs), dtype=torch.int64, device=device)
-        best: Tensor = network(self.controller.encoder(obs, device), goals).max(dim=1).values
-        return best

@@ -24,15 +24,7 @@ METHODS = {
     "hal": Method("subtasks masked by learned affordances (the paper's HAL)", {}),
     "halo": Method(
         "hal with the whole task as one more subtask, by a flat policy (ours)",
-        {
-            "options.has_task": True,
-            "environment.reward": "dense",
-            "meta.waits": False,
-            "meta.discount": 1.0,
-            "meta.step_discount": 0.97,  # the flat policy's, by whose values it goes too
-            "meta.ignore_penalties": False,
-            "meta.bootstrap_truncation": True,
-        },
+        {"options.has_task": True},
     ),
     "hal-fnf": Method("hal without the filter of false negatives", {"affordances.filter": "none"}),
     "hal-rai": Method(

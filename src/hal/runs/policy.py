@@ -73,9 +73,9 @@ class Policy:
         return afforded[0] if is_single else afforded
 
     def q_subtasks(self, obs: Any) -> np.ndarray:
-        """Return what the meta-controller expects of each subtask, (K,)."""
+        """Return what the meta-controller expects of each milestone as a subtask, (K,)."""
         batch, is_single = self._batched(obs)
-        values = self._hierarchical().meta.values(batch)
+        values = self._hierarchical().meta.values(batch)[:, : len(self.milestones)]
         return values[0] if is_single else values
 
     def decide(self, active: np.ndarray, obs: Obs, info: dict[str, Any] | None) -> Decision:
