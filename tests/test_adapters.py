@@ -16,6 +16,7 @@ del TINY["meta_anneal_successes"]  # where there is no task, presets have anothe
 @pytest.mark.parametrize(
     ("task", "milestone"),
     [
+        ("hierarchycraft/minehcraft-diamond", "iron_pickaxe"),
         ("minigrid/UnlockPickup", "unlock"),
         ("minigrid/BlockedUnlockPickup", "ball"),
         ("minigrid/KeyCorridorS3R3", "door"),
@@ -31,7 +32,8 @@ def test_every_command(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    pytest.importorskip(task.partition("/")[0])
+    adapter = task.partition("/")[0]
+    pytest.importorskip({"hierarchycraft": "hcraft"}.get(adapter, adapter))
     folder, gif, curves = tmp_path / "run", tmp_path / "episode.gif", tmp_path / "curves.png"
     options = [f"--{name.replace('_', '-')}={value}" for name, value in TINY.items()]
     out = ["--out", str(folder), "--episodes", "2"]

@@ -85,7 +85,7 @@ def test_numbers_that_do_not_fit_each_other_are_refused() -> None:
 
 
 def test_a_group_is_all_that_a_class_is_given() -> None:
-    """No class of the agent but the agents sees the whole config; who makes them does."""
+    """No class of the agent but the agents themselves and who makes them sees the whole config."""
     folder = Path(hal.__file__).parent / "agent"
     seen = re.compile(r"settings import .*\bConfig\b")
     seeing = {path.name for path in folder.rglob("*.py") if seen.search(path.read_text())}
