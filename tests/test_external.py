@@ -108,7 +108,7 @@ def test_policy_takes_signals_in_the_environments_own_order() -> None:
     (pursued,) = policy.subtasks
     other = "key" if pursued == "door" else "door"
     for name, goes_on in ((pursued, False), (other, False), (None, True)):
-        options = policy._options
+        options = policy.options
         assert options is not None
         options.subtask[0] = policy.milestones.index(pursued)
         options.steps[0] = 1

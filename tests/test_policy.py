@@ -64,14 +64,14 @@ def test_lanes_whose_episode_ended_begin_anew() -> None:
     obs, info = lanes.reset(seed=1)
     for _ in range(3):
         policy.act(obs, info)
-    assert policy._options is not None
-    policy._options.failed[:] = True
+    assert policy.options is not None
+    policy.options.failed[:] = True
     ended = np.array([True, False] * 3)
     policy.reset(ended)
     assert [subtask is None for subtask in policy.subtasks] == ended.tolist()
-    assert policy._options.failed.any(axis=1).tolist() == (~ended).tolist()
+    assert policy.options.failed.any(axis=1).tolist() == (~ended).tolist()
     policy.act(obs, info)
-    assert policy._options.steps.tolist() == [0, 3] * 3
+    assert policy.options.steps.tolist() == [0, 3] * 3
 
 
 def test_what_an_agent_cannot_be_evaluated_in_is_told() -> None:
@@ -115,9 +115,9 @@ def test_decisions_tell_which_subtasks_begin(method: str) -> None:
     first = policy.decide(active, obs, info)
     assert first.actions.shape == (3,)
     assert first.choice.lanes.tolist() == [0, 2, 4]
-    assert policy._options is not None
-    np.testing.assert_array_equal(first.choice.subtask, policy._options.subtask[active])
-    assert (policy._options.subtask[[1, 3]] == NONE).all(), "nobody asked"
+    assert policy.options is not None
+    np.testing.assert_array_equal(first.choice.subtask, policy.options.subtask[active])
+    assert (policy.options.subtask[[1, 3]] == NONE).all(), "nobody asked"
     collected = np.zeros_like(info["milestones"])
     collected[2, 1] = True
     second = policy.decide(active, obs, {**info, "milestones": collected})

@@ -143,6 +143,32 @@ def runs(folder: Positional[Path] = Path("runs")) -> None:
     Console().print(runs_table(folder))
 
 
+def studio(
+    runs: Positional[tuple[Path, ...]] = (),
+    *,
+    port: int = 8642,
+    host: str = "127.0.0.1",
+    browser: bool = True,
+) -> None:
+    """See, question and steer agents in the browser.
+
+    Args:
+        runs: Folders of runs, or folders that contain some; the agents in the package without any.
+        port: Where the page is served; 0 for any that is free.
+        host: Whom it is served to: this machine alone, unless it says otherwise.
+        browser: Open the browser.
+    """
+    from importlib.util import find_spec
+
+    missing = [name for name in ("starlette", "uvicorn", "websockets") if find_spec(name) is None]
+    if missing:
+        raise ValueError(f'the studio needs {missing[0]}: pip install "hal-rl[studio]"')
+    from hal.studio.serve import serve
+
+    check_whole_number("port", port, 0, 65_535)
+    serve(list(runs), host, port, browser)
+
+
 def reproduce(
     experiment: Positional[str],
     *,

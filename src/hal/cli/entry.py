@@ -29,6 +29,7 @@ def parsed(arguments: list[str]) -> Callable[[], None]:
         "train": train_from(default, from_file, arguments[1:]),
         "eval": commands.evaluate,
         "watch": commands.watch,
+        "studio": commands.studio,
         "plot": commands.plot,
         "compare": commands.compare,
         "runs": commands.runs,

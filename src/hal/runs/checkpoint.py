@@ -10,7 +10,8 @@ import json
 import shutil
 import sys
 import zipfile
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,9 +24,11 @@ from torch import Tensor
 
 import hal
 from hal.agent.build import make_agent
+from hal.agent.hal import HierarchicalAgent
 from hal.agent.protocol import Agent
 from hal.checks import printable
 from hal.config.file import CONFIG, load_config
+from hal.config.settings import Config
 from hal.errors import DamagedError
 from hal.files import all_or_nothing, flush, read_bytes, write_text
 from hal.runs.display import say
@@ -104,17 +107,47 @@ def load_agent(folder: Path, env: str | None = None, trust: bool = False) -> Age
     check_consent(config.task, folder, env, trust)
     if config.device == "cuda":  # whoever trained it had one; acting takes any
         config = replace(config, device="auto")
+    return agent_from_weights(config, folder)
+
+
+def agent_from_weights(config: Config, folder: Path) -> Agent:
+    """Return an agent of a config with the weights in a folder."""
     tensors = load_weights(folder)
-    with closing(make_lanes(config, 1)) as lanes:
-        try:
-            agent = make_agent(config, lanes, tensors["background"].reshape(-1).numpy())
-            agent.load_weights(tensors)
-        except ValueError:
-            raise
-        except Exception as error:  # whatever it is that they do not fit in
-            reason = _reason_of(error)
-            raise DamagedError(f"{folder / WEIGHTS} does not fit its {CONFIG}: {reason}") from error
+    try:
+        agent = _new_agent(config, tensors["background"].reshape(-1).numpy())
+        agent.load_weights(tensors)
+    except ValueError:
+        raise
+    except Exception as error:  # whatever it is that they do not fit in
+        reason = _reason_of(error)
+        raise DamagedError(f"{folder / WEIGHTS} does not fit its {CONFIG}: {reason}") from error
     return agent
+
+
+def agent_from_checkpoint(config: Config, path: Path) -> Agent:
+    """Return an agent as a checkpoint has it: its networks and examples, but no other experience.
+
+    The config may have other lanes and less memory than the run's own.
+    """
+    with _whole(path) as parts:
+        agent = _new_agent(config, parts.arrays[f"{ROOT}.background"])
+        owner = f"{ROOT}.agent"
+        restore(agent.controller, f"{owner}.controller", parts)
+        if isinstance(agent, HierarchicalAgent):
+            restore(agent.meta.learner, f"{owner}.meta.learner", parts)
+            agent.replay.events.counts[:] = parts.arrays[f"{owner}.replay.events.counts"]
+            if agent.affordances is not None:
+                restore(agent.affordances, f"{owner}.affordances", parts)
+            if agent.task is not None:
+                restore(agent.task.controller, f"{owner}.task.controller", parts)
+                agent.task.returns[:] = parts.arrays[f"{owner}.task.returns"]
+        agent.num_steps = int(parts.values[f"{owner}.num_steps"])
+    return agent
+
+
+def _new_agent(config: Config, background: np.ndarray) -> Agent:
+    with closing(make_lanes(config, 1)) as lanes:
+        return make_agent(config, lanes, background)
 
 
 def save_checkpoint(training: Training, folder: Path) -> None:
@@ -160,6 +193,14 @@ def checkpoints_of(folder: Path) -> list[Path]:
 
 def load_checkpoint(training: Training, path: Path) -> None:
     """Set all of a new run's state; DamagedError says what is wrong with the checkpoint."""
+    with _whole(path) as parts:
+        training.take_background(parts.arrays[f"{ROOT}.background"])
+        restore(training, ROOT, parts)
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[Parts]:
+    """Yield the parts of a checkpoint; DamagedError where they are not what was written."""
     try:
         sums = read_json(path / SUMS)
         for name in (TENSORS, ARRAYS, VALUES):
@@ -168,8 +209,7 @@ def load_checkpoint(training: Training, path: Path) -> None:
         values = read_json(path / VALUES)
         tensors = load_tensors(read_bytes(path / TENSORS))
         with np.load(path / ARRAYS) as arrays:
-            training.take_background(arrays[f"{ROOT}.background"])
-            restore(training, ROOT, Parts(tensors, arrays, values))
+            yield Parts(tensors, arrays, values)
     except DamagedError:
         raise
     except (OSError, SafetensorError, zipfile.BadZipFile, EOFError) as error:

@@ -36,22 +36,22 @@ class Policy:
         self.milestones = agent.milestones
         self.explore = explore
         self._rng = np.random.default_rng(seed)
-        self._options: OptionTracker | None = None
+        self.options: OptionTracker | None = None  # what the lanes pursue; a copy goes on elsewhere
 
     def reset(self, lanes: np.ndarray | None = None) -> None:
         """Forget what was pursued: new episodes begin on these lanes, a mask, or on all."""
-        if lanes is None or self._options is None:
-            self._options = None
+        if lanes is None or self.options is None:
+            self.options = None
         else:
-            self._options.reset(lanes)
+            self.options.reset(lanes)
 
     @property
     def subtasks(self) -> list[str | None]:
         """What each lane pursues, None before the first action and of a flat agent."""
-        if self._options is None or self.config.options.is_flat:
+        if self.options is None or self.config.options.is_flat:
             return [None]
         titles = (*self.milestones, TASK)
-        return [None if k == NONE else titles[k] for k in self._options.subtask]
+        return [None if k == NONE else titles[k] for k in self.options.subtask]
 
     def act(self, obs: Any, info: dict[str, Any] | None = None) -> np.ndarray:
         """Return an action for each lane, as the environment counts them; one for a single lane.
@@ -100,13 +100,13 @@ class Policy:
 
     def _advanced(self, num_lanes: int, info: dict[str, Any] | None) -> OptionTracker:
         """End the options that the last step ended."""
-        options = self._options
+        options = self.options
         if options is None or options.subtask.size != num_lanes or info is None:
             max_steps = self.config.options.max_steps
             options = OptionTracker(num_lanes, self.agent.num_subtasks, max_steps)
         else:
             options.advance(info["milestones"], is_done=np.zeros(num_lanes, np.bool_))
-        self._options = options
+        self.options = options
         return options
 
     def _hierarchical(self) -> HierarchicalAgent:

@@ -36,8 +36,9 @@ class ExternalEnv:
         self.title = config.task
         self._lane = _lane_of(config)
         self._max_steps = _limit_of(_single_of(self._lane), config.environment.horizon)
-        assert isinstance(self._lane.single_action_space, spaces.Discrete)
-        self._first_action = int(self._lane.single_action_space.start)
+        actions = self._lane.single_action_space
+        assert isinstance(actions, spaces.Discrete)
+        self.action_numbers = range(int(actions.start), int(actions.start + actions.n))  # its own
 
     def reset(self, *, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode."""
@@ -50,7 +51,7 @@ class ExternalEnv:
         """Do one action, counted from 0 as agents do."""
         obs, reward, terminated, truncated, info = self._lane.step(np.array([action]))
         self._info, self._step = pick(info, 0), self._step + 1
-        self._action = str(self._first_action + action)
+        self._action = str(self.action_numbers[action])
         return pick(obs, 0), float(reward[0]), bool(terminated[0]), bool(truncated[0]), self._info
 
     def frame(self) -> Scene:
