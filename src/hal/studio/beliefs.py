@@ -18,7 +18,7 @@ class Beliefs(NamedTuple):
 
     probability: np.ndarray | None  # (n, K) f(s), of learned affordances
     afforded: np.ndarray | None  # (n, K) bool, what the mask keeps
-    values: np.ndarray | None  # (n, subtasks) the meta-controller's
+    values: np.ndarray | None  # (n, subtasks) the meta-controller's; the whole task's is the last
     actions: np.ndarray  # (n, actions) the controller's, for the present subtask
 
 
@@ -30,17 +30,9 @@ def believe(agent: Agent, obs: Obs, subtask: np.ndarray, truth: np.ndarray | Non
     probability = None if agent.affordances is None else agent.affordances.probabilities(obs)
     has_mask = agent.config.affordances.mask != "none"
     afforded = agent.afforded(obs, truth) if has_mask else None
-    return Beliefs(probability, afforded, subtask_values(agent, obs), actions)
-
-
-def subtask_values(agent: HierarchicalAgent, obs: Obs) -> np.ndarray | None:
-    """Return what each subtask is worth, the whole task as the last; None without a task."""
-    if agent.config.options.is_agnostic:
-        return None  # nobody has learned it
-    values = agent.meta.values(obs)
-    if agent.task is None:
-        return values
-    return np.hstack([values, agent.task.values(obs).cpu().numpy()[:, np.newaxis]])
+    # Without a task, nobody has learned what subtasks are worth.
+    values = None if agent.config.options.is_agnostic else agent.meta.values(obs)
+    return Beliefs(probability, afforded, values, actions)
 
 
 @torch.no_grad()

@@ -143,8 +143,7 @@ class Desk:
             raise ValueError(f"exploration {epsilon}; legal: 0 to 1")
         present = self.episodes[side]
         if present is None or self.opened[side] != (run, stage):
-            folder = self.library.run(run)
-            fresh = Episode(Player(folder, stage, run in self.trusted))
+            fresh = Episode(self._player(side, run, stage))
         else:
             fresh = present
         fresh.start(seed, epsilon, most)
@@ -260,6 +259,13 @@ class Desk:
         check_whole_number("point", point, 0, len(self.points.places) - 1)
         one = {name: values[point] for name, values in self.points.obs.items()}
         return [{"kind": "sight", "point": point, **sight_of(one, self.episode(0))}]
+
+    def _player(self, side: int, run: int, stage: str) -> Player:
+        """Return an agent, the other side's if that is the same one."""
+        other = self.episodes[1 - side]
+        if other is not None and self.opened[1 - side] == (run, stage):
+            return other.player
+        return Player(self.library.run(run), stage, run in self.trusted)
 
     def _changed(self, side: int, step: int) -> Messages:
         self.versions[side] += 1

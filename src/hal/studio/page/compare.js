@@ -8,6 +8,7 @@ export class CompareView {
     Object.assign(this, { desk, link });
     this.openers = [0, 1].map((side) => new Opener(desk, link, side, side ? "play the second" : "play the first"));
     this.panes = [0, 1].map(() => new Pane({ seek: (step) => this.seek(step) }));
+    this.shown = ["", ""];
     this.titles = [0, 1].map(() => h("h3"));
     this.verdict = h("p", { className: "verdict" });
     this.button = h("button", { type: "button", textContent: "first difference (d)", onclick: () => this.jump() });
@@ -18,8 +19,12 @@ export class CompareView {
 
   receive(message) {
     if (message.kind === "runs" || message.kind === "desk") this.openers.forEach((opener) => opener.refresh());
-    if (message.kind !== "episode") return;
     const { side } = message;
+    if (message.kind === "rates") {
+      this.panes[side].rates = message.rates;
+      this.panes[side].refresh();
+    }
+    if (message.kind !== "episode") return;
     const { desk } = this;
     const pane = this.panes[side];
     pane.root.hidden = false;
@@ -27,6 +32,11 @@ export class CompareView {
     const { title, method, stage, seed } = desk.episodes[side];
     this.titles[side].textContent = `${spaced(title)}, ${method}, ${stage}, seed ${seed}`;
     this.openers[1 - side].seed.value = String(seed);
+    if (this.shown[side] !== `${title} ${method} ${stage}`) {
+      this.shown[side] = `${title} ${method} ${stage}`;
+      pane.rates = null;
+      if (side === 1) this.link.send("rates", { side }); // the episode's view asks for the first
+    }
     this.tell();
   }
 

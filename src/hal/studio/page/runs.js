@@ -36,7 +36,7 @@ export class RunsView {
   fillTable() {
     const { desk } = this;
     const every = h("input", { type: "checkbox", "aria-label": "all runs", checked: desk.selected.length > 0 && desk.selected.length >= Math.min(desk.runs.length, 200), onchange: () => this.select(every.checked ? desk.runs.slice(0, 200).map((run) => run.number) : []) });
-    const heads = ["run", "state", "progress", "success", "CPU"].map((text) => h("th", { scope: "col", textContent: text, className: text === "CPU" ? "rare" : "" }));
+    const heads = ["run", "state", "progress", "success", "CPU"].map((text) => h("th", { scope: "col", textContent: text, className: ["CPU", "progress"].includes(text) ? "rare" : "" }));
     fill(this.table, h("thead", {}, h("tr", {}, h("th", {}, every), ...heads, h("th"))), h("tbody", {}, ...desk.runs.map((run) => this.row(run))));
   }
 
@@ -49,7 +49,7 @@ export class RunsView {
     const seconds = run.seconds === null || run.seconds === undefined ? "–" : `${Math.round(run.seconds)} s`;
     return h("tr", { className: run.state },
       h("td", {}, box), h("td", { className: "who" }, h("span", { textContent: run.name }), about, note),
-      h("td", { textContent: STATES[run.state] ?? run.state }), h("td", { className: "number", textContent: percent(run.progress) }),
+      h("td", { className: "state", textContent: STATES[run.state] ?? run.state }), h("td", { className: "number rare", textContent: percent(run.progress) }),
       h("td", { className: "number", textContent: success }), h("td", { className: "number rare", textContent: seconds }), h("td", {}, open));
   }
 
