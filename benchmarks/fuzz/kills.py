@@ -1,33 +1,37 @@
 """Runs that are killed in the middle, again and again, and must become as if they never were."""
 
+import os
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import time
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from benchmarks.fuzz.folders import SMALL
+from benchmarks.fuzz.part import FORK
 from benchmarks.same import differences
+from hal.cli import main
 from hal.config.names import path_of
+from hal.config.presets import make_config
 from hal.runs.checkpoint import checkpoints_of
+from hal.runs.training import Training
 
 PER_RUN = 10  # kills
 STEPS = 8_000
 PATIENCE = 120.0  # seconds until a run must have got further
 SETTINGS = {**SMALL, "steps": STEPS, "num_envs": 16, "horizon": 60, "replay_steps": 1_000}
-HAL = [sys.executable, "-c", "from hal.cli import main; main()"]
 
 
 def attack(count: int, seed: int) -> list[str]:
     """Return what is not legal after so many kills."""
-    faults = []
+    Training(make_config("stick", **SETTINGS)).env.close()  # what every run imports and compiles
     with tempfile.TemporaryDirectory() as place:
         straight = Path(place) / "straight"
-        words = _new(straight)
-        _see_through(words)
-        for number in range(0, count, PER_RUN):
+        fault = _see_through(straight, _new(straight))
+        faults = [f"kills {seed}: {fault}"] if fault else []
+        for number in range(0, 0 if faults else count, PER_RUN):
             run = Path(place) / f"run-{number}"
             rng = random.Random(f"{seed}-{number}")
             fault = _kill_often(run, min(PER_RUN, count - number), rng)
@@ -39,41 +43,62 @@ def attack(count: int, seed: int) -> list[str]:
 def _new(run: Path) -> list[str]:
     settings = [f"--{path_of(name)}={value}" for name, value in SETTINGS.items()]
     more = ["--episodes=5", "--checkpoint-seconds=0.05", f"--out={run}"]
-    return [*HAL, "train", "stick", *settings, *more]
+    return ["train", "stick", *settings, *more]
 
 
-def _see_through(words: list[str]) -> str:
+def _start(words: list[str], errors: Path) -> BaseProcess:
+    """Begin a command in a process of its own."""
+    process = FORK.Process(target=_do, args=(words, errors))
+    process.start()
+    return process
+
+
+def _do(words: list[str], errors: Path) -> None:
+    for stream, path in ((1, Path(os.devnull)), (2, errors)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
+    sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
+    sys.argv = ["hal", *words]
+    main()
+
+
+def _see_through(run: Path, words: list[str]) -> str:
     """Run a command to its end; return what is wrong with it, if anything."""
-    ended = subprocess.run(words, capture_output=True, text=True, check=False, timeout=PATIENCE)
-    return "" if ended.returncode == 0 else f"exit code {ended.returncode}: {ended.stderr[-300:]}"
+    errors = run.with_suffix(".errors")
+    process = _start(words, errors)
+    process.join(PATIENCE)
+    process.kill()
+    process.join()
+    told = errors.read_text()[-300:]
+    return "" if process.exitcode == 0 else f"exit code {process.exitcode}: {told}"
 
 
 def _kill_often(run: Path, count: int, rng: random.Random) -> str:
     """Kill a run as often; see it through at last. Return what is wrong, if anything."""
+    errors = run.with_suffix(".errors")
     for _ in range(count):
         is_new = not (run / "config.toml").exists()
-        words = _new(run) if is_new else [*HAL, "train", "--resume", str(run)]
-        with subprocess.Popen(words, stdout=-3, stderr=subprocess.PIPE, text=True) as process:
-            fault = _wait_for_progress(run, process, rng.uniform(0, 0.1))
-            process.kill()
-            _, errors = process.communicate()
-        if fault or process.returncode == 0:
+        process = _start(_new(run) if is_new else ["train", "--resume", str(run)], errors)
+        fault = _wait_for_progress(run, process, rng.uniform(0, 0.1))
+        process.kill()
+        process.join()
+        if fault or process.exitcode == 0:
             return fault or "it is done too soon to be killed"
-        is_odd = any(not line.startswith("hal: ") for line in errors.splitlines())
-        if process.returncode != -signal.SIGKILL or is_odd:
-            return f"exit code {process.returncode}: {errors[-300:]}"
-    fault = _see_through([*HAL, "train", "--resume", str(run)])
+        told = errors.read_text()
+        is_odd = any(not line.startswith("hal: ") for line in told.splitlines())
+        if process.exitcode != -signal.SIGKILL or is_odd:
+            return f"exit code {process.exitcode}: {told[-300:]}"
+    fault = _see_through(run, ["train", "--resume", str(run)])
     left = list(run.rglob("*.part"))
     return fault or (f"{left[0]} is left" if left else "")
 
 
-def _wait_for_progress(run: Path, process: "subprocess.Popen[str]", more: float) -> str:
+def _wait_for_progress(run: Path, process: BaseProcess, more: float) -> str:
     """Wait until the run has got further than it was, and a moment longer."""
-    before = [path.name for path in checkpoints_of(run)]
+    before = {path.name for path in checkpoints_of(run)}
     deadline = time.monotonic() + PATIENCE
-    while [path.name for path in checkpoints_of(run)] == before:
-        if process.poll() is not None or time.monotonic() > deadline:
-            return "" if process.returncode else "it does not get further"
+    while {path.name for path in checkpoints_of(run)} <= before:  # a damaged one may go
+        if not process.is_alive() or time.monotonic() > deadline:
+            return "" if process.exitcode else "it does not get further"
         time.sleep(0.01)
     time.sleep(more)
     return ""
