@@ -19,7 +19,7 @@ from rich.table import Table
 
 from benchmarks.fuzz.part import find
 
-PARTS = {"folders": 250, "commands": 250, "environments": 10, "steps": 20_000_000, "kills": 20}
+PARTS = {"folders": 250, "commands": 250, "environments": 10, "kills": 20, "steps": 20_000_000}
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Sizes:
     """Command lines."""
     environments: int = 100
     """Environments that break a promise."""
-    steps: int = 1_000_000_000
-    """Environment steps, each held against the rules."""
     kills: int = 100
     """Kills in the middle of training."""
+    steps: int = 1_000_000_000
+    """Environment steps, each held against the rules."""
 
 
 class Part(NamedTuple):

@@ -13,7 +13,7 @@ from hal.envs.grid.vector import GridVectorEnv
 from hal.envs.observations import Obs, Step
 
 NUM_LANES = 2_048
-NUM_STEPS = 500  # of all lanes, in one environment
+NUM_STEPS = 2_000  # of all lanes, in one environment
 
 
 class Before(NamedTuple):
@@ -47,7 +47,7 @@ def random_settings(rng: np.random.Generator) -> dict[str, Any]:
         "task": task,
         "milestones": (*chosen, task),
         "disappear_rate": float(rng.choice([0.0, 0.02, 0.5])) if game is CRAFTING else 0.0,
-        "max_steps": int(rng.choice([1, 5, 60, 4320], p=[0.1, 0.2, 0.35, 0.35])),
+        "max_steps": int(rng.choice([1, 5, 60, 4320], p=[0.05, 0.15, 0.4, 0.4])),
         "view_size": int(rng.choice([3, 11, 11, 25])),
         "reward": str(rng.choice(["sparse", "dense"])),
     }
