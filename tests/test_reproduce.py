@@ -205,7 +205,8 @@ def test_ray_survives_a_lost_worker(tmp_path: Path, straight: Path, cluster: Any
     ("arguments", "message"),
     [
         (["learn"], "unknown experiment 'learn'; legal: learning, milestones"),
-        (["learning", "--seeds", "0"], "seeds 0; legal: whole numbers from 1"),
+        (["learning", "--seeds", "0"], "seeds 0; legal: whole numbers from 1 to 5"),
+        (["learning", "--seeds", "6", "--dry-run"], "seeds 6; legal: whole numbers from 1 to 5"),
         (["learning", "--steps", "0"], "steps 0; legal: above 0"),
         (["learning", "--jobs", "0"], "jobs 0; legal: whole numbers from 1"),
         (["learning", "--episodes", "0"], "episodes 0; legal: whole numbers from 1"),

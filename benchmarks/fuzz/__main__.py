@@ -5,6 +5,7 @@ Takes hours at full size. Ctrl-C ends it in a line; the same command goes on the
 """
 
 import json
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -89,6 +90,8 @@ def main(sizes: Sizes, *, seed: int = 0, out: Path = Path("fuzz.jsonl")) -> None
         seed: Of all that is random.
         out: What is done, and is not done again; remove it to begin anew.
     """
+    for number in (signal.SIGINT, signal.SIGTERM):  # also where a shell ignores it, as behind &
+        signal.signal(number, signal.default_int_handler)
     rows, journal = {name: Row(count) for name, count in asdict(sizes).items()}, Journal(out)
     try:
         for name, row in rows.items():

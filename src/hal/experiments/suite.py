@@ -228,7 +228,7 @@ def specs_of(
     if experiment not in EXPERIMENTS:
         legal = ", ".join((*EXPERIMENTS, "all"))
         raise ValueError(f"unknown experiment {experiment!r}; legal: {legal}")
-    check_whole_number("seeds", num_seeds, 1)
+    check_whole_number("seeds", num_seeds, 1, max(e.num_seeds for e in EXPERIMENTS.values()))
     return [
         RunSpec(experiment, variant, variant.config(seed, preset, steps))
         for seed in range(min(num_seeds, EXPERIMENTS[experiment].num_seeds))
