@@ -131,7 +131,6 @@ def test_cells_say_who_did_not_get_there() -> None:
     assert not difference(np.array([3.0]), np.array([np.inf]))
 
 
-@pytest.mark.usefixtures("_early")
 def test_the_command_tells_the_cost_does_the_runs_and_shows_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -143,12 +142,6 @@ def test_the_command_tells_the_cost_does_the_runs_and_shows_them(
     assert "1,200" in capsys.readouterr().out
     assert not (tmp_path / "out").exists()
 
-    def do_here(runs: dict[Any, Run], _: int) -> bool:
-        for run in runs.values():
-            see_through(run)
-        return True
-
-    monkeypatch.setattr(bench, "do_all", do_here)
     assert bench.main(wanted) == 0
     page = (tmp_path / "out" / "tables.md").read_text()
     assert "In all figures it is small." in page

@@ -1,23 +1,17 @@
 """Do the runs that are missing, then show all: `python -m benchmarks.others`."""
 
-import os
-import signal
 import sys
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from pathlib import Path
 
 import tyro
 
-from benchmarks.learn import end_with_parent
 from benchmarks.others.curves import draw
-from benchmarks.others.running import Run, read, see_through
+from benchmarks.others.jobs import Key, do_all
+from benchmarks.others.running import Run, read
 from benchmarks.others.tables import page, results_of, write_csv
 from benchmarks.others.testbeds import METHODS, TESTBEDS
 from hal.checks import check_choice
-
-Key = tuple[str, str, int]  # testbed, method, seed
 
 
 @dataclass(frozen=True)
@@ -76,29 +70,6 @@ def costs(runs: dict[Key, Run]) -> str:
         rows.append(f"{name:24}{method:10}{num_left:5}{left:12,}{hours:11.2f}")
     rows.append(f"{'training, without evaluations':51}{total:11.2f}")
     return "\n".join(rows)
-
-
-def do_all(runs: dict[Key, Run], num_jobs: int) -> bool:
-    """Do what is left; tell whether everything went well."""
-    is_well = True
-    with ProcessPoolExecutor(num_jobs, get_context("spawn"), initializer=_begin) as pool:
-        futures = {pool.submit(see_through, run): key for key, run in runs.items()}
-        try:
-            for future in as_completed(futures):
-                error = future.exception()
-                is_well &= error is None
-                print(
-                    "done:" if error is None else f"failed, {error}:", *futures[future], flush=True
-                )
-        except KeyboardInterrupt:
-            print("stopped; the same command goes on", flush=True)
-            os._exit(128 + signal.SIGINT)  # the runs end with this process
-    return is_well
-
-
-def _begin() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal tells all; the parent decides
-    end_with_parent()
 
 
 def show(runs: dict[Key, Run], out: Path) -> None:
