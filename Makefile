@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 FUZZ ?=
+OTHERS ?=
 
 .PHONY: demo fuzz test lint bench-env bench-learn bench-others bench-train pretrained clean
 
@@ -30,11 +31,8 @@ lint: .venv/.installed-dev
 bench-learn: .venv/.installed
 	$(BIN)/python -m benchmarks.learn
 
-bench-others: .venv/.installed-crafter,minigrid
-	$(BIN)/python -m benchmarks.learn --out results/others --steps 300000 --every 25000 \
-		--episodes 100 --seeds 0 1 2 --methods hal hr+her rainbow \
-		--tasks minigrid/BlockedUnlockPickup minigrid/KeyCorridorS3R3
-	$(BIN)/python -m benchmarks.crafter
+bench-others: .venv/.installed-craftax,hierarchycraft,minigrid
+	$(BIN)/python -m benchmarks.others $(OTHERS)
 
 bench-train: .venv/.installed
 	$(BIN)/python -m benchmarks.train

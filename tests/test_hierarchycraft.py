@@ -1,6 +1,7 @@
 """MineHcraft against HierarchyCraft's own environment, and what agents are told of it."""
 
 import copy
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -199,6 +200,13 @@ def test_a_picture_shows_what_is_held() -> None:
     (after,) = lanes.render()
     assert before.shape == after.shape
     assert (before != after).any()
+
+
+def test_who_lacks_the_package_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "hcraft", None)
+    how = r"^hcraft is not installed; pip install 'hal-rl\[hierarchycraft\]'$"
+    with pytest.raises(ValueError, match=how):
+        hierarchycraft.make("minehcraft", 1)
 
 
 def test_names_are_checked() -> None:
