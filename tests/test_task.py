@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from hal.agent.choices import Beliefs
 from hal.agent.hal import HierarchicalAgent
 from hal.agent.options import NONE, OptionTracker, main_milestone
 from hal.agent.replay.steps import CONTINUES, CUT, ENDS
-from hal.agent.schedules import GREEDY, Exploration
+from hal.agent.schedules import GREEDY
 from hal.agent.task import (
-    EARLY_SHARE,
+    CLEARLY,
     FLAT,
     LATELY,
     META,
@@ -28,11 +27,6 @@ def agent_with_task() -> tuple[HierarchicalAgent, TaskOption]:
     return agent, agent.task
 
 
-def values_of(agent: HierarchicalAgent, value: float) -> None:
-    """Let the meta-controller expect this of the task, and nothing of the milestones."""
-    agent.meta.values = lambda obs: np.tile([0.0] * TASK + [value], (len(obs["image"]), 1))  # type: ignore[method-assign]
-
-
 def chosen(agent: HierarchicalAgent, leader: int | None, failed: list[bool]) -> int:
     leaders = None if leader is None else np.array([leader])
     rng, lanes = np.random.default_rng(0), np.zeros(1, dtype=np.int64)
@@ -40,57 +34,46 @@ def chosen(agent: HierarchicalAgent, leader: int | None, failed: list[bool]) -> 
     return int(choice.subtask[0])
 
 
-@pytest.mark.parametrize(("value", "is_task"), [(-100.0, False), (100.0, True)])
-def test_the_meta_controller_chooses_the_task_where_it_is_worth_more(
-    value: float, is_task: bool
-) -> None:
+def test_leaders_decide_whether_the_task_is_pursued_or_a_milestone() -> None:
     agent, _ = agent_with_task()
-    values_of(agent, value)
-    assert (chosen(agent, META, [False] * 4) == TASK) == is_task
-    assert chosen(agent, META, [False] * 3 + [True]) != TASK, "it has just timed out"
-    assert chosen(agent, META, [True] * 3 + [False]) == TASK, "all else has timed out"
-    assert chosen(agent, FLAT, [False] * 3 + [True]) == TASK, "who leads goes on"
+    assert chosen(agent, FLAT, [False] * 3) == TASK
+    assert chosen(agent, FLAT, [True] * 3) == TASK
+    assert chosen(agent, META, [False] * 3) != TASK
+    assert chosen(agent, META, [True] * 3) != TASK
+
+
+def known(task: TaskOption, returns: list[float], spread: list[float]) -> None:
+    """Let this be known of the two leaders' stints."""
+    task.num_stints[:] = LATELY
+    task.returns[:], task.spread[:] = returns, spread
 
 
 def test_without_leaders_the_better_one_leads() -> None:
     agent, task = agent_with_task()
-    values_of(agent, -100.0)
-    task.returns[:] = [1.0, 2.0]
-    assert chosen(agent, None, [False] * 4) == TASK
-    task.returns[:] = [2.0, 1.0]
-    assert chosen(agent, None, [False] * 4) != TASK
+    known(task, [1.0, 2.0], [0.1, 0.1])
+    assert chosen(agent, None, [False] * 3) == TASK
+    known(task, [2.0, 1.0], [0.1, 0.1])
+    assert chosen(agent, None, [False] * 3) != TASK
 
 
-def test_the_task_is_always_possible_also_where_nothing_else_is() -> None:
-    afforded = np.array([[True, False, True], [False, False, False]])
-    beliefs = Beliefs.with_task(afforded, np.zeros((2, 4)))
-    assert beliefs.afforded.tolist() == [[True, False, True, True], [False, False, False, True]]
-    assert beliefs.mask.tolist() == [[True, False, True, True], [True] * 4]
-
-
-def test_the_task_is_drawn_at_random_as_often_as_the_commonest_milestone() -> None:
-    agent, _ = agent_with_task()
-    agent.replay.events.counts[:] = [3, 0, 1]  # weights of 1, 4 and 2, and 1 for the task
-    agent.affordances = None
-    agent.afforded = lambda obs, truth: np.ones((len(obs["image"]), TASK), np.bool_)  # type: ignore[method-assign]
-    size, rng = 8000, np.random.default_rng(0)
-    failed, lanes = np.zeros((size, TASK + 1), np.bool_), np.zeros(size, np.int64)
-    explore, leader = Exploration(0.0, 0.0, 1.0), np.zeros(size, np.int64) + META
-    choice = agent.choose(blank_obs(1), {}, failed, lanes, explore, rng, leader)
-    assert np.mean(choice.subtask == TASK) == pytest.approx(1 / 8, abs=0.02)
-
-
-def test_subtasks_are_seldom_random_where_the_flat_policy_leads() -> None:
+def test_the_flat_policy_is_better_only_where_that_is_clear() -> None:
     _, task = agent_with_task()
-    explore = task.exploration(Exploration(0.1, 0.2, 0.8), np.array([META, FLAT]))
-    assert np.asarray(explore.meta).tolist() == [0.2, 0.03]
-    assert np.asarray(explore.mask).tolist() == [0.8, 0.03]
+    error = CLEARLY * (8.0 / (2 * LATELY)) ** 0.5
+    known(task, [1.0, 1.01 + error], [2.0, 6.0])
+    assert task.better == FLAT
+    task.num_stints[FLAT] = LATELY - 1
+    assert task.better == META, "too early to tell"
+    known(task, [1.0, 0.99 + error], [2.0, 6.0])
+    assert task.better == META
 
 
-def test_the_meta_controller_leads_most_until_it_is_known_who_is_better() -> None:
-    _, task = agent_with_task()
-    drawn = task._draw(10_000)
-    assert np.mean(drawn == FLAT) == pytest.approx(EARLY_SHARE, abs=0.02)
+def test_what_is_known_of_the_leaders_is_kept_with_the_weights() -> None:
+    agent, task = agent_with_task()
+    known(task, [1.0, 2.0], [0.1, 0.1])
+    other, its = agent_with_task()
+    assert its.better == META
+    other.load_weights(agent.weights())
+    assert its.better == FLAT
 
 
 def test_the_flat_policy_learns_by_the_reward_and_by_first_milestones() -> None:
@@ -110,8 +93,8 @@ def test_who_brings_more_leads_most_stints() -> None:
     _, task = agent_with_task()
     lanes = task.leader.size
     nobody, everybody = np.zeros(lanes, np.bool_), np.ones(lanes, np.bool_)
-    assert 0 < (task.leader == FLAT).sum() < lanes
-    for step in range(40 * LATELY // lanes):  # every step ends an episode
+    task.leader[0] = FLAT
+    for step in range(800 * LATELY // lanes):
         is_last = step % 2 == 1
         reward = np.where(task.leader == FLAT, 1.0, 0.25) - 5.0 * (not is_last)
         task.observe(reward, everybody, everybody if is_last else nobody)
@@ -124,7 +107,8 @@ def test_who_trails_learns_less_often_once_it_is_known_who_does() -> None:
     agent, task = agent_with_task()
     assert (task.pace(META), task.pace(FLAT)) == (1, 1)
     task.num_stints[:] = LATELY
-    task.returns[:] = [1.0, 2.0]
+    assert (task.pace(META), task.pace(FLAT)) == (1, TRAILING_EVERY)
+    known(task, [1.0, 2.0], [0.1, 0.1])
     assert (task.pace(META), task.pace(FLAT)) == (TRAILING_EVERY, 1)
     every = agent.config.controller.every // agent.replay.num_lanes
     agent.can_learn = lambda: True  # type: ignore[method-assign]
@@ -155,7 +139,7 @@ def test_stints_end_after_a_while_and_resets_do_not_count() -> None:
 def test_any_milestone_ends_the_task_as_an_option() -> None:
     signals = np.array([[False, True, True], [False, False, False]])
     assert main_milestone(signals, np.array([TASK, TASK])).tolist() == [2, NONE]
-    tracker = OptionTracker(2, 4, max_steps=3, discount=0.5)
+    tracker = OptionTracker(2, 3, max_steps=3, discount=0.5)
     tracker.begin(np.arange(2), np.array([TASK, 0]))
     nobody = np.zeros(2, dtype=np.bool_)
     nothing = np.zeros((2, 3), dtype=np.bool_)
@@ -164,9 +148,14 @@ def test_any_milestone_ends_the_task_as_an_option() -> None:
     assert step.ended.subtask.tolist() == [TASK]
     assert step.ended.reward.tolist() == [12.0]
     assert tracker.advance(nothing, nobody).ended.reward.tolist() == [2.0]
+    assert tracker.failed.tolist() == [[False] * 3, [True, False, False]]
+    tracker.begin(np.zeros(1, dtype=np.int64), np.array([TASK]))
+    for _ in range(3):
+        tracker.advance(nothing, nobody)
+    assert not tracker.failed[0].any(), "the task does not fail"
 
 
-def test_the_task_labels_nothing_as_impossible_and_has_a_value_among_subtasks() -> None:
+def test_the_task_labels_nothing_as_impossible_and_has_no_value_among_subtasks() -> None:
     agent, _ = agent_with_task()
     affordances = agent.affordances
     assert affordances is not None
@@ -185,9 +174,10 @@ def test_the_task_labels_nothing_as_impossible_and_has_a_value_among_subtasks() 
     assert affordances.negatives.counts.tolist() == [0, 0, 0]
     assert affordances.positives.counts.tolist() == [0, 1, 0]
     assert affordances.success_rate.tolist() == rates.tolist()
-    mask, future = np.ones((2, 4), np.bool_), np.ones(2, np.bool_)
+    mask, future = np.ones((2, 3), np.bool_), np.ones(2, np.bool_)
     agent.meta.store(ended, blank_obs(2), blank_obs(2), mask, future)
-    assert agent.meta.replay.subtask[:3].tolist() == [TASK, TASK, 1], "and as what it has collected"
+    assert agent.meta.replay.num_added == 1, "as what it has collected, alone"
+    assert agent.meta.replay.subtask[0] == 1
 
 
 def test_the_tasks_return_reaches_beyond_options() -> None:

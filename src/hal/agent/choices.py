@@ -23,11 +23,6 @@ class Beliefs(NamedTuple):
         """Return them with the mask that follows."""
         return cls(afforded, mask_of(afforded), values)
 
-    @classmethod
-    def with_task(cls, afforded: np.ndarray, values: np.ndarray) -> "Beliefs":
-        """Return them with the whole task as the last subtask, which is always possible."""
-        return cls(and_task(afforded), and_task(mask_of(afforded)), values)
-
 
 class Choice(NamedTuple):
     """Subtasks that were chosen, an entry each."""
@@ -40,11 +35,6 @@ class Choice(NamedTuple):
 def mask_of(afforded: np.ndarray, otherwise: np.ndarray | bool = True) -> np.ndarray:
     """Return which subtasks are considered, (batch, K) bool; never none."""
     return np.where(afforded.any(axis=1, keepdims=True), afforded, otherwise)
-
-
-def and_task(flags: np.ndarray) -> np.ndarray:
-    """Return flags of milestones, (batch, K) bool, with one for the whole task, always set."""
-    return np.pad(flags, ((0, 0), (0, 1)), constant_values=True)
 
 
 def rarity(counts: np.ndarray, kind: str) -> np.ndarray:

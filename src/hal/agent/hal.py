@@ -50,11 +50,10 @@ class HierarchicalAgent(BaseAgent):
         size, lanes = len(env.milestones), config.environment.num_envs
         super().__init__(config, encoder, size, config.controller.discount, env)
         self.num_milestones = size
-        self.num_subtasks = wide = size + config.options.has_task
         meta_rng, affordance_rng = map(np.random.default_rng, self._streams.spawn(2))
         priorities = make_priorities(config.replay, config.meta.capacity)
-        replay = MetaReplay(config.meta.capacity, encoder.layout, wide, priorities)
-        sizes = (lanes, wide, env.final)
+        replay = MetaReplay(config.meta.capacity, encoder.layout, size, priorities)
+        sizes = (lanes, size, env.final)
         self.meta = MetaController(
             config.meta, config.networks, encoder, replay, sizes, meta_rng, self.device
         )
@@ -67,7 +66,7 @@ class HierarchicalAgent(BaseAgent):
             own, seed = (config.options, config.controller, config.networks), self._streams.spawn(1)
             self.task = TaskOption(*own, encoder, (lanes, env.num_actions), seed[0], self.device)
         self.options = OptionTracker(
-            lanes, wide, config.options.max_steps, config.meta.step_discount
+            lanes, size, config.options.max_steps, config.meta.step_discount
         )
         self.ended = EndedOptions.none()  # on the last step, in states that are yet to be judged
         self.segment = np.arange(lanes)  # numbers of the present segments
@@ -87,7 +86,6 @@ class HierarchicalAgent(BaseAgent):
         if self.task is not None:
             leader = self.task.leader[lanes]
             epsilon = np.append(epsilon, explore.controller)
-            explore = self.task.exploration(explore, leader)
         failed = options.failed[lanes]
         choice = self.choose(obs, info, failed, lanes, explore, self._act_rng, leader)
         options.begin(lanes, choice.subtask)
@@ -108,24 +106,20 @@ class HierarchicalAgent(BaseAgent):
     ) -> Choice:
         """Choose subtasks on some lanes (lines 15 to 21), where (lanes, K) timed out lately.
 
-        With the whole task as a subtask, its leader decides; without one the better of the two.
+        With the whole task as a subtask, leaders decide; without them the better of the two.
         """
         if lanes.size == 0:
-            nothing = np.zeros((0, self.num_subtasks))
+            nothing = np.zeros((0, self.num_milestones))
             beliefs = Beliefs.of(nothing.astype(np.bool_), nothing)
             return Choice(lanes, np.zeros(0, dtype=np.int64), beliefs)
         here = pick(obs, lanes)
         truth = info["affordances"][lanes] if "affordances" in info else None
-        afforded, values = self.afforded(here, truth), self.meta.values(here)
+        beliefs = Beliefs.of(self.afforded(here, truth), self.meta.values(here))
         settings, is_true = self.config.options, self.config.affordances.mask == "oracle"
         preference = rarity(self.replay.events.counts, settings.rarity)
-        if self.task is None:
-            beliefs = among = Beliefs.of(afforded, values)
-        else:
-            beliefs = Beliefs.with_task(afforded, values)
-            among, failed = self.task.led(beliefs, failed, leader)
-            preference = np.append(preference, preference.min())  # as the commonest milestone
-        subtasks = choose(among, failed, preference, settings, is_true, explore, rng)
+        subtasks = choose(beliefs, failed, preference, settings, is_true, explore, rng)
+        if self.task is not None:
+            subtasks = self.task.led(subtasks, leader, self.num_milestones)
         return Choice(lanes, subtasks, beliefs)
 
     def pursue(
@@ -224,11 +218,11 @@ class HierarchicalAgent(BaseAgent):
     ) -> None:
         """End the episodes of these lanes, each with its last option."""
         lanes = ended.lanes
-        mask = np.ones((lanes.size, self.num_subtasks), dtype=np.bool_)
+        mask = np.ones((lanes.size, self.num_milestones), dtype=np.bool_)
         has_future = ~terminated[lanes] & self.config.meta.bootstrap_truncation
         if has_future.any():
             truth = info["affordances"][lanes] if "affordances" in info else None
-            mask[:, : self.num_milestones] = mask_of(self.afforded(pick(obs, lanes), truth))
+            mask = mask_of(self.afforded(pick(obs, lanes), truth))
         self.meta.store(ended, self._first_obs(ended), pick(obs, lanes), mask, has_future)
         is_success = self.episodes.end(lanes)
         for lane, is_good in zip(lanes, is_success, strict=True):

@@ -36,8 +36,8 @@ class MetaController:
         self.encoder = encoder
         self.replay = replay
         self.device = device
-        num_lanes, num_subtasks, self.final = sizes
-        network = DuelingValues(encoder, settings.hidden_size, num_subtasks).to(device)
+        num_lanes, self.num_milestones, self.final = sizes
+        network = DuelingValues(encoder, settings.hidden_size, self.num_milestones).to(device)
         self.learner = Learner(network, networks, settings.learning_rate)
         self.target = Target(network, networks, settings.every)
         # Of each lane's episode so far: every option's reward, discount, and its copies' numbers.
@@ -67,6 +67,7 @@ class MetaController:
         """
         is_final = (ended.collected == self.final) & (ended.collected != NONE)
         pursued = np.where(is_final, ended.collected, ended.subtask)
+        pursued[pursued == self.num_milestones] = NONE  # the whole task, which is not its choice
         instead = np.where(is_final | (ended.collected == ended.subtask), NONE, ended.collected)
         settings = self.settings
         discount = settings.discount * settings.step_discount**ended.steps * has_future

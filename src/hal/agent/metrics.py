@@ -153,9 +153,7 @@ def tally_mask(
     """Count what masks of some lanes prune, and how right the agent is where the truth is told.
 
     A mask allows everything where nothing is held to be afforded: it then says nothing of that.
-    The whole task, the last column if there is one, is never pruned, and not counted.
     """
-    afforded, mask, values = (one[:, : len(milestones)] for one in (afforded, mask, values))
     column = np.broadcast_to(np.arange(len(milestones)), mask.shape)
     every = column.ravel()
     tally.add_columns("mask/pruned", every, ~mask.ravel(), milestones)

@@ -46,15 +46,15 @@ class OptionTracker:
     KEPT = ("subtask", "steps", "reward", "failed")
 
     def __init__(
-        self, num_lanes: int, num_subtasks: int, max_steps: int, discount: float = 1.0
+        self, num_lanes: int, num_milestones: int, max_steps: int, discount: float = 1.0
     ) -> None:
         self.max_steps = max_steps
         self.discount = discount  # of rewards, per step
         self.subtask = np.full(num_lanes, NONE)  # (lanes,) NONE where one is to be chosen
         self.steps = np.zeros(num_lanes, dtype=np.int64)
         self.reward = np.zeros(num_lanes)
-        # (lanes, K) what has timed out since the last milestone
-        self.failed = np.zeros((num_lanes, num_subtasks), dtype=np.bool_)
+        # (lanes, K) what has timed out since the last milestone; never the whole task
+        self.failed = np.zeros((num_lanes, num_milestones), dtype=np.bool_)
 
     @property
     def undecided(self) -> np.ndarray:
@@ -85,7 +85,7 @@ class OptionTracker:
         self.reward += np.where(is_valid, reward * self.discount ** (self.steps - 1), 0.0)
         is_new = (milestone != NONE) | is_done
         is_over = is_new | (self.steps >= self.max_steps)
-        timed_out = np.flatnonzero(is_over & ~is_new)
+        timed_out = np.flatnonzero(is_over & ~is_new & (self.subtask < self.failed.shape[1]))
         self.failed[timed_out, self.subtask[timed_out]] = True
         # Where everything has failed, it is tried again, from where the tries have led.
         self.failed[is_new | self.failed.all(axis=1)] = False

@@ -62,10 +62,6 @@ class Agent(Protocol):
     ) -> Choice:
         """Choose what to pursue on some lanes, where (lanes, K) have timed out lately."""
 
-    @property
-    def num_subtasks(self) -> int:
-        """How many subtasks there are to choose among."""
-
     def pursue(
         self,
         obs: Obs,

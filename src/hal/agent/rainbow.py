@@ -26,11 +26,6 @@ class RainbowAgent(BaseAgent):
         self._nothing = np.full(num_lanes, NONE)  # of the milestones
         self._acted: tuple[Obs, np.ndarray] | None = None
 
-    @property
-    def num_subtasks(self) -> int:
-        """The task alone."""
-        return 1
-
     def act(self, obs: Obs, info: Info) -> np.ndarray:
         """Choose an action on every lane."""
         explore = exploration(self.config.exploration, self.progress, None)

@@ -1,35 +1,33 @@
-"""The whole task as one more subtask: a flat policy beside the subpolicies, always possible.
+"""The whole task as one more subtask: a flat policy beside the hierarchy, on the same replay.
 
-Some stints are led by it, some by the meta-controller; whose stints bring more leads most.
+Some stints are led by it, the others by the meta-controller; whose bring more leads most.
 """
-
-from dataclasses import replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from hal.agent.choices import Beliefs
 from hal.agent.controller import Controller, Lesson
 from hal.agent.networks.encoder import Encoder
 from hal.agent.networks.weights import load_named, named
 from hal.agent.replay.steps import Windows
-from hal.agent.schedules import Exploration, Progress
+from hal.agent.schedules import Progress
 from hal.config.settings import ControllerSettings, NetworkSettings, OptionSettings
 from hal.envs.observations import Obs, pick
 
 TASK = "task"  # what the subtask is called
-META, FLAT = 0, 1  # who leads an episode
+META, FLAT = 0, 1  # who leads a stint
 STINT = 500  # steps, or until the episode ends
 LATELY = 16  # stints of a leader
-EARLY_SHARE = 0.25  # of the stints that the flat policy leads until it is known who is better
+CLEARLY = 2.0  # standard errors of the difference between the two
+JUDGED_BY = ("returns", "spread", "num_stints")  # of each leader
 TRAILING_EVERY = 4  # updates of who leads for each of who trails
 
 
 class TaskOption:
     """Q_task(s, a), and which lanes' episodes it leads."""
 
-    KEPT = ("controller", "leader", "returns", "num_stints", "gain", "steps", "_rng")
+    KEPT = ("controller", "leader", "returns", "spread", "num_stints", "gain", "steps", "_rng")
 
     def __init__(
         self,
@@ -48,6 +46,7 @@ class TaskOption:
             controller, networks, encoder, (1, num_actions), discount, device
         )
         self.returns = np.zeros(2)  # of the stints that each has led, lately
+        self.spread = np.zeros(2)  # their variance
         self.num_stints = np.zeros(2, dtype=np.int64)
         self.gain = np.zeros(num_lanes)  # in the present stints
         self.steps = np.zeros(num_lanes, dtype=np.int64)
@@ -56,8 +55,10 @@ class TaskOption:
 
     @property
     def better(self) -> int:
-        """Whose episodes bring more."""
-        return int(self.returns.argmax())
+        """Whose stints bring more: the meta-controller's, unless the others clearly do."""
+        error = np.sqrt(self.spread.sum() / (2 * LATELY))  # of means over as many stints
+        is_clear = self.returns[FLAT] - self.returns[META] > CLEARLY * error
+        return FLAT if is_clear and not self.is_early else META
 
     @property
     def is_early(self) -> bool:
@@ -69,11 +70,9 @@ class TaskOption:
         return 1 if self.is_early or leader == self.better else TRAILING_EVERY
 
     def _draw(self, num_lanes: int) -> np.ndarray:
-        """Draw leaders: mostly the better one, once there are enough stints of both."""
-        draw = self._rng.random(num_lanes)
-        if self.is_early:
-            return np.where(draw < EARLY_SHARE, FLAT, META)
-        return np.where(draw < self.settings.trailing_share, 1 - self.better, self.better)
+        """Draw leaders: mostly the better one."""
+        is_trailing = self._rng.random(num_lanes) < self.settings.trailing_share
+        return np.where(is_trailing, 1 - self.better, self.better)
 
     def dense(self, reward: np.ndarray, is_first: np.ndarray) -> np.ndarray:
         """Return what the flat policy learns by: the reward, and 1/K for each milestone's first.
@@ -92,31 +91,18 @@ class TaskOption:
         for leader, gain in zip(self.leader[lanes], self.gain[lanes], strict=True):
             self.num_stints[leader] += 1
             rate = 1 / min(self.num_stints[leader], LATELY)
-            self.returns[leader] += rate * (gain - self.returns[leader])
+            surprise = gain - self.returns[leader]
+            self.returns[leader] += rate * surprise
+            self.spread[leader] += rate * ((1 - rate) * surprise**2 - self.spread[leader])
         self.gain[lanes], self.steps[lanes] = 0.0, 0
         self.leader[lanes] = self._draw(lanes.size)
 
-    def exploration(self, explore: Exploration, leader: np.ndarray) -> Exploration:
-        """Return the shares of random subtasks: few where the flat policy leads."""
-        is_led = leader == FLAT
-        share = self.settings.task_epsilon / 2
-        return replace(
-            explore,
-            meta=np.where(is_led, share, explore.meta),
-            mask=np.where(is_led, share, explore.mask),
-        )
+    def led(self, subtasks: np.ndarray, leader: np.ndarray | None, task: int) -> np.ndarray:
+        """Return the task where the flat policy leads, else what the meta-controller has chosen.
 
-    def led(
-        self, beliefs: Beliefs, failed: np.ndarray, leader: np.ndarray | None
-    ) -> tuple[Beliefs, np.ndarray]:
-        """Where the flat policy leads, nothing is better, also if it has just timed out.
-
-        Without leaders, the better one leads.
+        Without leaders, in an evaluation, the better one leads.
         """
-        leader = np.full(len(failed), self.better) if leader is None else leader
-        values = beliefs.values.copy()
-        values[leader == FLAT, -1] = np.inf
-        return beliefs._replace(values=values), failed & (leader == META)[:, np.newaxis]
+        return np.where((self.better if leader is None else leader) == FLAT, task, subtasks)
 
     def act_with(
         self,
@@ -153,10 +139,11 @@ class TaskOption:
 
     def weights(self) -> dict[str, Tensor]:
         """Return everything that acting in an evaluation needs."""
-        returns = torch.from_numpy(self.returns)
-        return {"returns": returns, **named("task", self.controller.judged)}
+        kept = {name: torch.from_numpy(getattr(self, name)) for name in JUDGED_BY}
+        return {**kept, **named("task", self.controller.judged)}
 
     def load_weights(self, tensors: dict[str, Tensor]) -> None:
         """Set what `weights` returned."""
-        self.returns[:] = tensors["returns"].numpy()
+        for name in JUDGED_BY:
+            getattr(self, name)[:] = tensors[name].numpy()
         load_named("task", self.controller.judged, tensors)

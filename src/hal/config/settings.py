@@ -61,9 +61,8 @@ class OptionSettings:
     # difference (most often collected - how often it was + 1), none (all alike)
     rarity: Rarity = "inverse"
     explore_rare: bool = False  # the random choice among all has these weights too
-    has_task: bool = False  # the whole task is one more subtask, with a flat policy of its own
-    task_epsilon: Share = 0.06  # random subtasks in episodes that the flat policy leads
-    # episodes led by the one, flat policy or meta-controller, whose episodes bring less
+    has_task: bool = False  # a flat policy for the whole task leads where it brings more
+    # stints (episodes, or 500 steps) led by the one of the two whose stints bring less
     trailing_share: Share = 0.1
 
 

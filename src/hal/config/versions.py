@@ -27,10 +27,10 @@ ADDED: dict[int, Values] = {
         "meta.step_discount": 1.0,
         "networks.num_interests": 1,
         "options.has_task": False,
-        "options.task_epsilon": 0.06,
         "options.trailing_share": 0.1,
     },
 }
+GONE = {"options.task_epsilon"}  # fields of such files that nothing reads any more
 
 
 def group_fields(values: Values) -> Values:
@@ -61,7 +61,8 @@ def upgraded(table: dict[str, Any], is_whole: bool = True) -> Values:
             values = ADDED[older] | values
         if older in UPGRADES:
             values = UPGRADES[older](values)
-    return {path_of(name): _immutable(value) for name, value in values.items()}
+    kept = {name: value for name, value in values.items() if not (is_whole and name in GONE)}
+    return {path_of(name): _immutable(value) for name, value in kept.items()}
 
 
 def _flat(table: dict[str, Any]) -> Values:

@@ -75,7 +75,7 @@ class Policy:
     def q_subtasks(self, obs: Any) -> np.ndarray:
         """Return what the meta-controller expects of each milestone as a subtask, (K,)."""
         batch, is_single = self._batched(obs)
-        values = self._hierarchical().meta.values(batch)[:, : len(self.milestones)]
+        values = self._hierarchical().meta.values(batch)
         return values[0] if is_single else values
 
     def decide(self, active: np.ndarray, obs: Obs, info: dict[str, Any] | None) -> Decision:
@@ -103,7 +103,7 @@ class Policy:
         options = self.options
         if options is None or options.subtask.size != num_lanes or info is None:
             max_steps = self.config.options.max_steps
-            options = OptionTracker(num_lanes, self.agent.num_subtasks, max_steps)
+            options = OptionTracker(num_lanes, len(self.milestones), max_steps)
         else:
             options.advance(info["milestones"], is_done=np.zeros(num_lanes, np.bool_))
         self.options = options
