@@ -1,4 +1,4 @@
-"""The life of a run through the real entry point, at a tiny budget."""
+"""The life of a run through the command line, at a tiny budget."""
 
 import json
 import os
@@ -7,13 +7,15 @@ import select
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import chdir, suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import imageio_ffmpeg
 import numpy as np
 import pytest
+from benchmarks.fuzz.answers import answer_to
 from PIL import Image
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -26,18 +28,12 @@ HAL = str(Path(sys.executable).parent / "hal")
 SMALL = ["--num-lanes", "32", "--replay-steps", "4000", "--width", "16", "--meta-width", "16"]
 
 
-def hal(*arguments: str, cwd: Path | None = None, **environ: str) -> str:
-    result = subprocess.run(
-        [HAL, *arguments],
-        cwd=cwd,
-        env={**os.environ, "COLUMNS": "150", **environ},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert result.returncode == 0, result.stderr
-    return result.stdout
+def hal(*arguments: str, cwd: Path = Path(), **environ: str) -> str:
+    """Return what a command prints, in this process: a start of its own takes seconds."""
+    with chdir(cwd), patch.dict(os.environ, COLUMNS="150", **environ):
+        answer = answer_to([*arguments], patience=300)
+    assert answer.code == 0, answer
+    return answer.out
 
 
 @pytest.fixture(scope="module")
@@ -149,12 +145,10 @@ def test_bad_input_of_watch(folder: Path, tmp_path: Path) -> None:
 
 
 def failed(*arguments: str) -> str:
-    result = subprocess.run(
-        [HAL, *arguments], capture_output=True, text=True, check=False, timeout=300
-    )
-    assert result.returncode == 2, result.stderr
-    assert result.stderr.count("\n") == 1
-    return result.stderr
+    answer = answer_to([*arguments], patience=300)
+    assert answer.code == 2, answer
+    assert answer.err.count("\n") == 1
+    return answer.err
 
 
 @pytest.mark.parametrize(

@@ -34,13 +34,16 @@ def test_one_that_ends_is_told(tmp_path: Path, fault: str, told: str) -> None:
     assert not multiprocessing.active_children()
 
 
-@pytest.mark.parametrize("processes", [[], ["--processes"]])
+@pytest.mark.parametrize(
+    ("fault", "processes", "num_steps"),
+    [("hang", [], 116), ("hang", ["--processes"], 116), ("close hangs", [], 240)],
+)
 def test_one_that_hangs_is_stopped_by_the_second_signal(
-    tmp_path: Path, processes: list[str]
+    tmp_path: Path, fault: str, processes: list[str], num_steps: int
 ) -> None:
-    answer = train_in(Plan("hang", at=30), tmp_path, *processes)
+    answer = train_in(Plan(fault, at=30), tmp_path, *processes)
     assert answer.code == 130, answer
-    assert answer.err.startswith("hal: stopped after 116 steps; go on with: ")
+    assert answer.err.startswith(f"hal: stopped after {num_steps} steps; go on with: ")
     assert not multiprocessing.active_children()
 
 

@@ -30,6 +30,7 @@ DOING: dict[str, Callable[..., None]] = {
     "play": commands.play,
     "check": commands.check,
     "reproduce": commands.reproduce,
+    "studio": commands.studio,
 }
 VALUES = [
     *("", "-", "--", "0", "1", "-1", "3.5", "1e9", "nan", "inf", "-inf", "9" * 30, "9" * 5000),

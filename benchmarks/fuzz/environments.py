@@ -24,7 +24,7 @@ from hal.config.names import path_of
 
 NAME = f"{__name__}:make"
 MILESTONES = ("key", "door")
-HANGS = ("hang", "spin")
+HANGS = ("hang", "spin", "close hangs")
 PATIENCE = 120.0  # seconds; a run takes two, on a machine that has nothing else to do
 DEADLY = ("os_exit", "kill")  # not for the process that trains
 Step = tuple[Any, Any, Any, Any, Any]
@@ -108,6 +108,8 @@ class Breaking(gymnasium.Env[Any, Any]):
             raise RuntimeError("it is\nstuck")
         if self.plan.fault == "close exits":
             sys.exit(0)
+        if self.plan.fault == "close hangs":
+            _hang()
 
 
 def make() -> Any:
@@ -134,7 +136,7 @@ def _signals(value: Any) -> Callable[[Step], Any]:
     return _with(4, {"milestones": value})
 
 
-def _hang(_: Step) -> Any:
+def _hang(_: Step | None = None) -> Any:
     _press_twice()
     while True:
         time.sleep(1)
@@ -217,7 +219,8 @@ FAULTS: dict[str, Callable[[Step], Any]] = {
     "all at once": _signals(np.ones(2, np.bool_)),
     "info odd": lambda step: (*step[:4], {**step[4], "lambda": lambda: 1, "x": {"y": [step]}}),
 }
-OTHERS = ["", "close raises", "close exits", "making exits", "making raises", "makes a number"]
+OTHERS = ["", "close raises", "close exits", "close hangs"]
+OTHERS += ["making exits", "making raises", "makes a number"]
 ALL = [*FAULTS, *SAYS, *OTHERS]
 
 
