@@ -194,15 +194,15 @@ class Desk:
         check_whole_number("milestone", milestone, 0, len(player.milestones) - 1)
         self.milestone = milestone
         about = {"kind": "why", "side": side, "step": step, "milestone": milestone}
-        own = player.hierarchical
-        if own is None or own.affordances is None or player.examples is None:
+        own, examples = player.affordances, player.examples
+        if own is None or examples is None:
             return [{**about, "none": f"{player.config.method} learns no affordances"}]
         obs = record.seen.obs
-        parts = own.controller.encoder.layout.parts
+        parts = player.agent.controller.encoder.layout.parts
         is_game = isinstance(record.seen.shown, Frame)
-        now, found = influences(own.affordances, obs, parts, milestone, FLOOR if is_game else None)
-        near = nearest(player.examples, obs, milestone)
-        seen = player.examples.positives.obs
+        now, found = influences(own, obs, parts, milestone, FLOOR if is_game else None)
+        near = nearest(examples, obs, milestone)
+        seen = examples.positives.obs
         sights = [
             sight_of({name: values[milestone, at] for name, values in seen.items()}, episode)
             for at in near.at
@@ -219,7 +219,6 @@ class Desk:
                     for d, sight in zip(near.distances, sights, strict=True)
                 ],
                 "influences": [{**one._asdict(), "changes": rounded(one.changes)} for one in found],
-                "rates": player.rates,
             }
         ]
 
@@ -233,10 +232,10 @@ class Desk:
         check_whole_number("milestone", milestone, 0, len(episode.player.milestones) - 1)
         self.milestone = milestone
         points = self.points = points_of(episode, of, milestone)
-        own = episode.player.hierarchical
+        own = episode.player.affordances
         predicted = None
-        if own is not None and own.affordances is not None:
-            predicted = rounded(own.affordances.probabilities(points.obs)[:, milestone])
+        if own is not None:
+            predicted = rounded(own.probabilities(points.obs)[:, milestone])
         return [
             {
                 "kind": "map",
