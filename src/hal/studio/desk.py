@@ -5,7 +5,6 @@ for all pages; `app.py` carries them. One command is done at a time.
 """
 
 import inspect
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +22,7 @@ from hal.studio.why import influences, nearest
 
 VIEWS = ("runs", "episode", "interfere", "compare", "map", "share")
 SIDES = ("first", "second")
-LONGEST_TEXT, MOST_ITEMS = 200, 500
+LONGEST_TEXT, MOST_ITEMS, MOST = 200, 500, 2**53
 Messages = list[Packed]
 
 
@@ -294,9 +293,9 @@ def _checked(command: Callable[..., Messages], message: dict[str, Any]) -> dict[
 
 def _is_of(value: Any, kind: Any) -> bool:
     if kind is int:
-        return type(value) is int and abs(value) < 2**53
+        return type(value) is int and abs(value) < MOST
     if kind is float:
-        return type(value) in (int, float) and math.isfinite(value)
+        return type(value) in (int, float) and abs(value) < MOST
     if kind is str:
         return isinstance(value, str) and len(value) <= LONGEST_TEXT
     is_list = isinstance(value, list) and len(value) <= MOST_ITEMS
