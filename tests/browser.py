@@ -1,7 +1,8 @@
-"""Chromium for tests, and how they look at a page in it."""
+"""Chromium for tests, how they look at a page in it, and a studio that serves one."""
 
 import base64
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
+
+from hal.studio.serve import Server
 
 PATIENCE = 60  # seconds, on a busy machine
 
@@ -34,6 +37,19 @@ def chromium(profile: Path) -> Iterator[Chrome]:
         yield chrome
     finally:
         chrome.quit()
+
+
+@contextmanager
+def serving(server: Server) -> Iterator[Server]:
+    """Have a studio served by a thread."""
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+        thread.join(PATIENCE)
+    assert not thread.is_alive()
 
 
 def set_screen(browser: Chrome, width: int, height: int, scheme: str) -> None:

@@ -101,6 +101,7 @@ def _listener(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen()  # from now on whoever comes waits, the browser first
     except OSError as error:
         listener.close()
         what = f"--host {host} --port {port}: {error.strerror or error}"
