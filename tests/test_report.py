@@ -1,7 +1,6 @@
 """The report of all experiments, read as text and looked at in a browser."""
 
 import re
-import shutil
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from io import BytesIO
@@ -11,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from selenium.webdriver import Chrome, ChromeOptions
-from selenium.webdriver.chrome.service import Service
+from selenium.webdriver import Chrome
 
 from hal.experiments import report
 from hal.experiments.claims import Claim, Judgement
@@ -21,6 +19,7 @@ from hal.experiments.report import write_report
 from hal.experiments.results import write_results
 from hal.experiments.suite import EXPERIMENTS
 from hal.experiments.verdicts import Part
+from tests.browser import chromium, set_screen
 from tests.test_figures import make_results
 
 VOID = {"meta", "link", "img", "br"}
@@ -188,28 +187,13 @@ def test_aggregates_across_tasks(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    binary = shutil.which("chromium") or shutil.which("google-chrome")
-    driver = shutil.which("chromedriver")
-    if not binary or not driver:
-        pytest.skip("there is no browser, or no driver of it")
-    options = ChromeOptions()
-    options.binary_location = binary
-    quiet = ("background-networking", "component-update", "sync", "gpu", "dev-shm-usage")
-    for flag in ("headless=new", "no-sandbox", "no-first-run", *(f"disable-{x}" for x in quiet)):
-        options.add_argument(f"--{flag}")
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('browser')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    chrome = Chrome(options, Service(driver))
-    yield chrome
-    chrome.quit()
+    with chromium(tmp_path_factory.mktemp("browser")) as chrome:
+        yield chrome
 
 
 def show(browser: Chrome, path: Path, width: int, height: int, scheme: str) -> None:
-    """Open a page in a window of a size, on a phone if it is narrow."""
-    screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-    feature = {"name": "prefers-color-scheme", "value": scheme}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    """Open a page in a window of a size."""
+    set_screen(browser, width, height, scheme)
     browser.get(path.as_uri())
 
 

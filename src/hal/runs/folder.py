@@ -21,6 +21,7 @@ OWN_FILES = (CONFIG, KEEPING, METRICS, EVALUATION, FAILURE, LOCK, NEWEST, WEIGHT
 OWN = (*OWN_FILES, CHECKPOINTS, TENSORBOARD, WANDB)
 MOST = 1e100  # of a metric; what is beyond was never measured
 MOST_STEPS = 2**53
+TAIL = 65_536  # bytes of metrics that hold the last line
 
 
 def is_done(folder: Path) -> bool:
@@ -107,6 +108,22 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
     for line in lines:
         _check_metrics(path, line)
     return lines
+
+
+def last_metrics(folder: Path) -> dict[str, Any]:
+    """Return the numbers of a run's last whole line, reading no more; nothing if there is none."""
+    path = folder / METRICS
+    if not path.is_file():
+        return {}
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - TAIL, 0))
+        parts = file.read(TAIL).decode(errors="replace").splitlines()
+    for part in reversed(parts):
+        with suppress(ValueError, RecursionError):
+            line = json.loads(part)
+            if isinstance(line, dict) and type(line.get("steps")) is int:
+                return {k: v for k, v in line.items() if _is_number(v) and math.isfinite(v)}
+    return {}
 
 
 def _check_metrics(path: Path, line: dict[str, Any]) -> None:

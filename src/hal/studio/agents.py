@@ -20,7 +20,7 @@ from hal.config.file import load_config
 from hal.config.settings import Config, with_values
 from hal.envs.external.find import is_external
 from hal.runs.checkpoint import agent_from_checkpoint, agent_from_weights, checkpoints_of
-from hal.runs.folder import WEIGHTS
+from hal.runs.folder import WEIGHTS, last_metrics
 from hal.runs.lanes import make_lanes
 from hal.runs.trust import check_consent
 
@@ -66,31 +66,36 @@ class Player:
         return self.agent if isinstance(self.agent, HierarchicalAgent) else None
 
     @cached_property
-    def _experience(self) -> tuple[Affordances | None, dict[str, float]]:
-        """Return affordances with examples, and how often options succeed in what they pursue."""
-        agent = self.agent
-        if not isinstance(agent, HierarchicalAgent):
-            return None, {}
-        if self.stage != FINAL and agent.affordances is not None:
-            rates = agent.affordances.success_rate.tolist()
-            return agent.affordances, dict(zip(self.milestones, rates, strict=True))
+    def _practised(self) -> tuple[Affordances | None, dict[str, float]]:
+        """Return affordances with examples, and what was measured meanwhile, of one that plays."""
         other = self._load()
         assert isinstance(other, HierarchicalAgent)
         practise(other)
-        taken = other.tally.take()
-        named = {name: taken.get(f"{RATE}/{name}") for name in self.milestones}
-        return other.affordances, {k: rate for k, rate in named.items() if rate is not None}
+        return other.affordances, other.tally.take()
+
+    @property
+    def affordances(self) -> Affordances | None:
+        """What the agent has learned of affordances; None where it learns none."""
+        return None if self.hierarchical is None else self.hierarchical.affordances
 
     @property
     def examples(self) -> Affordances | None:
-        """The agent's affordances with examples; None where it learns none."""
-        return self._experience[0]
+        """The same with examples; None where it learns none."""
+        if self.affordances is None or self.stage != FINAL:
+            return self.affordances
+        return self._practised[0]
 
     @property
     def rates(self) -> list[float | None]:
-        """How often each milestone's subpolicy succeeds, None where it was not tried."""
-        rates = self._experience[1]
-        return [rates.get(name) for name in self.milestones]
+        """How often each milestone's subpolicy succeeds, None where nobody tried."""
+        own = self.affordances
+        if own is not None and self.stage != FINAL:
+            return list(own.success_rate.tolist())
+        names = [f"{RATE}/{name}" for name in self.milestones]
+        known: dict[str, float] = last_metrics(self.run)
+        if self.hierarchical is not None and not any(name in known for name in names):
+            known = self._practised[1]
+        return [known.get(name) for name in names]
 
 
 def _to_look_at(config: Config) -> Config:

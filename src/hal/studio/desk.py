@@ -5,7 +5,6 @@ for all pages; `app.py` carries them. One command is done at a time.
 """
 
 import inspect
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +22,7 @@ from hal.studio.why import influences, nearest
 
 VIEWS = ("runs", "episode", "interfere", "compare", "map", "share")
 SIDES = ("first", "second")
-LONGEST_TEXT, MOST_ITEMS = 200, 500
+LONGEST_TEXT, MOST_ITEMS, MOST = 200, 500, 2**53
 Messages = list[Packed]
 
 
@@ -194,15 +193,15 @@ class Desk:
         check_whole_number("milestone", milestone, 0, len(player.milestones) - 1)
         self.milestone = milestone
         about = {"kind": "why", "side": side, "step": step, "milestone": milestone}
-        own = player.hierarchical
-        if own is None or own.affordances is None or player.examples is None:
+        own, examples = player.affordances, player.examples
+        if own is None or examples is None:
             return [{**about, "none": f"{player.config.method} learns no affordances"}]
         obs = record.seen.obs
-        parts = own.controller.encoder.layout.parts
+        parts = player.agent.controller.encoder.layout.parts
         is_game = isinstance(record.seen.shown, Frame)
-        now, found = influences(own.affordances, obs, parts, milestone, FLOOR if is_game else None)
-        near = nearest(player.examples, obs, milestone)
-        seen = player.examples.positives.obs
+        now, found = influences(own, obs, parts, milestone, FLOOR if is_game else None)
+        near = nearest(examples, obs, milestone)
+        seen = examples.positives.obs
         sights = [
             sight_of({name: values[milestone, at] for name, values in seen.items()}, episode)
             for at in near.at
@@ -219,7 +218,6 @@ class Desk:
                     for d, sight in zip(near.distances, sights, strict=True)
                 ],
                 "influences": [{**one._asdict(), "changes": rounded(one.changes)} for one in found],
-                "rates": player.rates,
             }
         ]
 
@@ -233,10 +231,10 @@ class Desk:
         check_whole_number("milestone", milestone, 0, len(episode.player.milestones) - 1)
         self.milestone = milestone
         points = self.points = points_of(episode, of, milestone)
-        own = episode.player.hierarchical
+        own = episode.player.affordances
         predicted = None
-        if own is not None and own.affordances is not None:
-            predicted = rounded(own.affordances.probabilities(points.obs)[:, milestone])
+        if own is not None:
+            predicted = rounded(own.probabilities(points.obs)[:, milestone])
         return [
             {
                 "kind": "map",
@@ -295,9 +293,9 @@ def _checked(command: Callable[..., Messages], message: dict[str, Any]) -> dict[
 
 def _is_of(value: Any, kind: Any) -> bool:
     if kind is int:
-        return type(value) is int and abs(value) < 2**53
+        return type(value) is int and abs(value) < MOST
     if kind is float:
-        return type(value) in (int, float) and math.isfinite(value)
+        return type(value) in (int, float) and abs(value) < MOST
     if kind is str:
         return isinstance(value, str) and len(value) <= LONGEST_TEXT
     is_list = isinstance(value, list) and len(value) <= MOST_ITEMS

@@ -4,7 +4,6 @@ Nothing the page says is ever a path. A run's last line of metrics is enough for
 that has not changed is not read again.
 """
 
-import json
 import math
 from contextlib import suppress
 from os import stat_result
@@ -17,11 +16,19 @@ from hal.checks import check_choice, check_whole_number, printable
 from hal.config.file import CONFIG, load_config
 from hal.experiments.curves import SECONDS, STEPS, Curve, Group, mean_curve, read_groups
 from hal.runs.checkpoint import PRETRAINED
-from hal.runs.folder import EVALUATION, FAILURE, METRICS, find_runs, read_evaluation, state_of
+from hal.runs.folder import (
+    EVALUATION,
+    FAILURE,
+    METRICS,
+    find_runs,
+    is_done,
+    last_metrics,
+    read_evaluation,
+    state_of,
+)
 from hal.studio.agents import stages_of
 from hal.studio.pack import rounded
 
-TAIL = 65_536  # bytes of metrics that hold the last line
 MOST_SELECTED = 200
 HEATS = ("episode/coverage", "subpolicy/success", "mask/accuracy")
 Row = dict[str, Any]
@@ -59,9 +66,9 @@ class Library:
             known = (stamp, {"number": number, **_described(run, self._name_of(run))})
             self._rows[run] = known
         row = known[1]
-        if row["state"] != "damaged":
-            row = {**row, "state": state_of(run), "stages": stages_of(run)}
-        return row
+        if row["state"]:  # done or damaged: nothing changes without one of the files
+            return row
+        return {**row, "state": state_of(run), "stages": stages_of(run)}
 
     def _name_of(self, run: Path) -> str:
         for root in self._roots:
@@ -73,7 +80,7 @@ class Library:
 
     def metrics(self, numbers: list[int]) -> list[str]:
         """Return the names of the metrics that some runs have."""
-        lines = [_last_line(self.run(number)) for number in numbers]
+        lines = [last_metrics(self.run(number)) for number in numbers]
         return sorted({name for line in lines for name in line} - {STEPS, SECONDS})
 
     def curves(self, numbers: list[int], metric: str, along: str) -> list[Row]:
@@ -130,47 +137,25 @@ def _described(run: Path, name: str) -> Row:
     """Return what a row says of a run, whatever is in its folder."""
     row: Row = {"name": name, "state": "", "note": "", "stages": []}
     try:
-        config, last = load_config(run), _last_line(run)
+        config, last = load_config(run), last_metrics(run)
         row |= {
             "task": printable(config.task),
             "method": printable(config.method),
             "seed": config.seed,
-            "steps": last.get("steps", 0),
             "progress": min(last.get("steps", 0) / config.steps, 1.0),
             "online": rounded(last.get("episode/success")) if "episode/success" in last else None,
             "seconds": rounded(last.get(SECONDS)) if SECONDS in last else None,
             "isForeign": ":" in config.task,
             "greedy": None,
         }
-        if (run / EVALUATION).is_file():
-            row["greedy"] = read_evaluation(run)["success"]
-            row["progress"] = 1.0
-            row["steps"] = row["steps"] or config.steps
+        if is_done(run):
+            row |= {"greedy": read_evaluation(run)["success"], "progress": 1.0, "state": "done"}
+            row["stages"] = stages_of(run)
         if (run / FAILURE).is_file():
             row["note"] = printable((run / FAILURE).read_text(errors="replace")[:500].strip())
     except Exception as error:  # whatever is in a stranger's folder, the others are listed
         row |= {"state": "damaged", "note": printable(str(error) or repr(error))}
     return row
-
-
-def _last_line(run: Path) -> Row:
-    """Return a run's last whole line of numbers, nothing if there is none."""
-    path = run / METRICS
-    if not path.is_file():
-        return {}
-    with path.open("rb") as file:
-        file.seek(max(path.stat().st_size - TAIL, 0))
-        parts = file.read(TAIL).decode(errors="replace").splitlines()
-    for part in reversed(parts):
-        with suppress(ValueError, RecursionError):
-            line = json.loads(part)
-            if isinstance(line, dict) and type(line.get("steps")) is int:
-                return {name: value for name, value in line.items() if _is_number(value)}
-    return {}
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _packed(curve: Curve) -> Row:

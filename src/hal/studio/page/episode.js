@@ -30,10 +30,8 @@ export class EpisodeView {
     if (message.side !== 0) return;
     if (message.kind === "episode") this.open();
     if (message.kind === "why") this.why.show(message);
-    if (message.kind === "why" || message.kind === "rates") {
-      this.pane.rates = message.rates ?? this.pane.rates;
-      this.pane.refresh();
-    }
+    if (message.kind === "rates") this.pane.rates = message.rates;
+    if (message.kind === "why" || message.kind === "rates") this.pane.refresh();
   }
 
   open() {

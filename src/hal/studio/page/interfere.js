@@ -8,7 +8,7 @@ const WAYS = { ArrowLeft: 0, a: 0, ArrowRight: 1, d: 1, ArrowUp: 2, w: 2, ArrowD
 export class Tools {
   constructor(pane, desk, link) {
     Object.assign(this, { pane, desk, link });
-    this.tool = null; // a tile's code, "agent" or "door"
+    this.tool = null; // a tile's code, or "agent"
     this.hasKeyboard = false;
     this.root = h("section", { className: "tools" });
   }
@@ -19,7 +19,6 @@ export class Tools {
 
   open() {
     const { episode } = this.pane;
-    this.signature = null;
     if (episode.isOver && this.pane.step === episode.steps.length - 1) this.hasKeyboard = false;
     this.refresh();
   }
@@ -50,10 +49,9 @@ export class Tools {
       return h("button", { type: "button", className: "tile", title, ariaPressed: String(isOn), ariaLabel: title, onclick: () => { this.tool = isOn ? null : tool; this.refresh(); } }, picture);
     };
     const tiles = game.tiles.map((name, code) => pick(code, tilePicture(atlas, code), spaced(name)));
-    const hasDoors = game.tiles.some((name) => name.startsWith("open_"));
-    const door = hasDoors ? [pick("door", h("span", { textContent: "open or close a door" }), "door")] : [];
-    const what = this.tool === null ? "Choose a tile or the agent, then click a cell; clicking the agent turns it." : `Now click a cell.`;
-    return [h("h4", { textContent: "Change the world" }), h("div", { className: "row palette" }, pick("agent", agentPicture(atlas, game), "the agent"), ...tiles, ...door), h("p", { className: "note", textContent: what })];
+    const doors = game.tiles.some((name) => name.startsWith("open_")) ? " A click on a door opens or closes it." : "";
+    const what = this.tool === null ? `Choose a tile or the agent, then click a cell; clicking the agent turns it.${doors}` : "Now click a cell.";
+    return [h("h4", { textContent: "Change the world" }), h("div", { className: "row palette" }, pick("agent", agentPicture(atlas, game), "the agent"), ...tiles), h("p", { className: "note", textContent: what })];
   }
 
   keyOf(action) {
@@ -77,11 +75,16 @@ export class Tools {
   }
 
   cell(row, col) {
-    if (this.desk.view !== "interfere" || this.tool === null || !this.pane.episode.canEdit) return;
-    const [agentRow, agentCol, direction] = this.pane.episode.steps[this.pane.step].agent;
+    const { episode, step } = this.pane;
+    if (this.desk.view !== "interfere" || !episode.canEdit) return;
+    const one = episode.steps[step];
+    const [agentRow, agentCol, direction] = one.agent;
+    const tile = episode.game.tiles[one.grid.charCodeAt(row * Math.sqrt(one.grid.length) + col) - 48];
+    const isDoor = tile.endsWith("_door");
+    if (this.tool === null && !isDoor) return;
     const isThere = agentRow === row && agentCol === col;
-    const edit = { step: this.pane.step, what: "tile", row, col, code: 0, amount: 0 };
-    if (this.tool === "door") edit.what = "door";
+    const edit = { step, what: "tile", row, col, code: 0, amount: 0 };
+    if (this.tool === null) edit.what = "door";
     else if (this.tool === "agent") Object.assign(edit, { what: "agent", amount: isThere ? (direction + 1) % 4 : direction });
     else edit.code = this.tool;
     this.send("edit", edit);
