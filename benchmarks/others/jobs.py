@@ -1,9 +1,9 @@
 """Runs in processes of their own, which end with the one that has started them."""
 
-import os
 import signal
+import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 
 from benchmarks.learn import end_with_parent
 from benchmarks.others.running import Run, see_through
@@ -20,12 +20,13 @@ def do_all(runs: dict[Key, Run], num_jobs: int) -> bool:
             for future in as_completed(futures):
                 error = future.exception()
                 is_well &= error is None
-                print(
-                    "done:" if error is None else f"failed, {error}:", *futures[future], flush=True
-                )
+                how = "done" if error is None else f"failed, {error}"
+                print(f"{how}:", *futures[future], flush=True)
         except KeyboardInterrupt:
+            for worker in active_children():
+                worker.terminate()
             print("stopped; the same command goes on", flush=True)
-            os._exit(128 + signal.SIGINT)  # the runs end with this process
+            sys.exit(128 + signal.SIGINT)
     return is_well
 
 
