@@ -171,6 +171,19 @@ def test_a_field_that_is_added_later_does_what_was_done_before(
     assert load_config(tmp_path).affordances.sigma == 3.0
 
 
+def test_a_field_that_is_gone_is_passed_over_in_runs_and_refused_in_what_a_person_writes(
+    tmp_path: Path,
+) -> None:
+    save_config(make_config("treasure"), tmp_path)
+    path = tmp_path / CONFIG
+    path.write_text(path.read_text().replace("[options]\n", "[options]\ntask_epsilon = 0.06\n"))
+    assert load_config(tmp_path) == make_config("treasure")
+    mine = tmp_path / "my.toml"
+    mine.write_text("[options]\ntask_epsilon = 0.06\n")
+    with pytest.raises(ValueError, match=r"unknown field 'options\.task_epsilon'"):
+        read_settings(mine)
+
+
 @pytest.mark.parametrize("number", [FORMAT + 1, 0, "2", True])
 def test_a_file_from_the_future_is_refused(tmp_path: Path, number: Any) -> None:
     save_config(Config(), tmp_path)
