@@ -60,5 +60,5 @@ if __name__ == "__main__":
     # Kept as often as can be, so that whatever stops a run finds a checkpoint.
     hal.runs.lifecycle.Keeping = partial(hal.runs.lifecycle.Keeping, checkpoint_seconds=0.3)  # type: ignore[assignment,misc]
     # Nor is it told what runs cost, as to measure that costs more than the runs.
-    hal.experiments.costs.calibrate = lambda presets: {}
+    hal.experiments.costs.calibrate = lambda presets: {}  # type: ignore[attr-defined]
     main()
