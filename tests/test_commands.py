@@ -180,7 +180,7 @@ def test_options_mean_what_they_mean_in_python(
 
 def test_nobody_listening_is_no_reason_to_stop(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    command = f"{HAL} train log {' '.join(SMALL)} --steps 3000 --episodes 2 --out {out} | head -n 1"
+    command = f"{HAL} train log {' '.join(SMALL)} --steps 1000 --episodes 2 --out {out} | head -n 1"
     subprocess.run(
         ["bash", "-c", command], capture_output=True, text=True, check=False, timeout=300
     )
@@ -198,7 +198,7 @@ def test_wandb_offline(tmp_path: Path) -> None:
 
 def test_a_terminal_shows_the_run_live(tmp_path: Path) -> None:
     master, slave = pty.openpty()
-    arguments = ["train", "wood", *SMALL, "--steps", "4000", "--episodes", "2"]
+    arguments = ["train", "wood", *SMALL, "--steps", "2000", "--episodes", "2"]
     process = subprocess.Popen(
         [HAL, *arguments, "--out", str(tmp_path / "run")],
         stdin=slave,

@@ -20,7 +20,7 @@ from hal.runs.training import Training
 
 PER_RUN = 10  # kills
 STEPS = 8_000
-PATIENCE = 120.0  # seconds until a run must have got further
+PATIENCE = 600.0  # seconds until a run must have got further
 SETTINGS = {**SMALL, "steps": STEPS, "num_envs": 16, "horizon": 60, "replay_steps": 1_000}
 
 
