@@ -36,6 +36,7 @@ MINIGRID = {
     "key-corridor-s3r3": ("KeyCorridorS3R3", _speeds(1_830, 2_790, 3_550, 3_770)),
     "key-corridor-s4r3": ("KeyCorridorS4R3", _speeds(2_330, 2_900, 3_530, 3_900)),
 }
+MINEHCRAFT = _speeds(2_360, 3_230, 4_890, 6_030)
 TESTBEDS = {
     "craftax-classic": Testbed(
         "craftax/classic", 1_000_000, 50_000, _speeds(1_930, 1_870, 2_360, 3_690), note=TOLD
@@ -44,8 +45,11 @@ TESTBEDS = {
         name: Testbed(f"minigrid/{task}", 500_000, 25_000, speeds)
         for name, (task, speeds) in MINIGRID.items()
     },
+    "minehcraft-stone_pickaxe": Testbed(
+        "hierarchycraft/minehcraft-stone_pickaxe", 500_000, 25_000, MINEHCRAFT
+    ),
     "minehcraft-diamond": Testbed(
-        "hierarchycraft/minehcraft-diamond", 500_000, 25_000, _speeds(2_360, 3_230, 4_890, 6_030)
+        "hierarchycraft/minehcraft-diamond", 1_000_000, 50_000, MINEHCRAFT
     ),
     "tea-without-boil": Testbed(
         "examples.tea:make",
