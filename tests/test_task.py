@@ -56,15 +56,19 @@ def test_without_leaders_the_better_one_leads() -> None:
     assert chosen(agent, None, [False] * 3) != TASK
 
 
-def test_the_flat_policy_is_better_only_where_that_is_clear() -> None:
+@pytest.mark.parametrize(("leader", "sign"), [(FLAT, 1), (META, -1)])
+def test_each_leads_as_often_until_it_is_clear_who_is_better(leader: int, sign: int) -> None:
     _, task = agent_with_task()
     error = CLEARLY * (8.0 / (2 * LATELY)) ** 0.5
-    known(task, [1.0, 1.01 + error], [2.0, 6.0])
-    assert task.better == FLAT
-    task.num_stints[FLAT] = LATELY - 1
-    assert task.better == META, "too early to tell"
-    known(task, [1.0, 0.99 + error], [2.0, 6.0])
-    assert task.better == META
+    share, size = task.settings.trailing_share, 10_000
+    known(task, [10.0, 10.0 + sign * (error + 0.01)], [2.0, 6.0])
+    assert np.mean(task._draw(size) == leader) == pytest.approx(1 - share, abs=0.02)
+    assert (task.pace(leader), task.pace(1 - leader)) == (1, TRAILING_EVERY)
+    task.num_stints[1 - leader] = LATELY - 1
+    assert np.mean(task._draw(size) == leader) == pytest.approx(0.5, abs=0.02), "too early to tell"
+    assert (task.pace(leader), task.pace(1 - leader)) == (1, 1)
+    known(task, [10.0, 10.0 + sign * (error - 0.01)], [2.0, 6.0])
+    assert np.mean(task._draw(size) == leader) == pytest.approx(0.5, abs=0.02)
 
 
 def test_what_is_known_of_the_leaders_is_kept_with_the_weights() -> None:
@@ -93,8 +97,7 @@ def test_who_brings_more_leads_most_stints() -> None:
     _, task = agent_with_task()
     lanes = task.leader.size
     nobody, everybody = np.zeros(lanes, np.bool_), np.ones(lanes, np.bool_)
-    task.leader[0] = FLAT
-    for step in range(800 * LATELY // lanes):
+    for step in range(80 * LATELY // lanes):
         is_last = step % 2 == 1
         reward = np.where(task.leader == FLAT, 1.0, 0.25) - 5.0 * (not is_last)
         task.observe(reward, everybody, everybody if is_last else nobody)
@@ -107,7 +110,6 @@ def test_who_trails_learns_less_often_once_it_is_known_who_does() -> None:
     agent, task = agent_with_task()
     assert (task.pace(META), task.pace(FLAT)) == (1, 1)
     task.num_stints[:] = LATELY
-    assert (task.pace(META), task.pace(FLAT)) == (1, TRAILING_EVERY)
     known(task, [1.0, 2.0], [0.1, 0.1])
     assert (task.pace(META), task.pace(FLAT)) == (TRAILING_EVERY, 1)
     every = agent.config.controller.every // agent.replay.num_lanes

@@ -55,23 +55,24 @@ class TaskOption:
 
     @property
     def better(self) -> int:
-        """Whose stints bring more: the meta-controller's, unless the others clearly do."""
-        error = np.sqrt(self.spread.sum() / (2 * LATELY))  # of means over as many stints
-        is_clear = self.returns[FLAT] - self.returns[META] > CLEARLY * error
-        return FLAT if is_clear and not self.is_early else META
+        """Whose stints bring more."""
+        return int(self.returns.argmax())
 
     @property
-    def is_early(self) -> bool:
-        """Whether there are not yet enough stints of both to tell who is better."""
-        return bool(self.num_stints.min() < LATELY)
+    def is_clear(self) -> bool:
+        """Whether there are enough stints of both to tell who is better."""
+        error = np.sqrt(self.spread.sum() / (2 * LATELY))  # of means over as many stints
+        is_known = self.num_stints.min() >= LATELY
+        return bool(is_known and abs(self.returns[FLAT] - self.returns[META]) > CLEARLY * error)
 
     def pace(self, leader: int) -> int:
         """Return how many updates of who leads there are for each of this leader's."""
-        return 1 if self.is_early or leader == self.better else TRAILING_EVERY
+        return TRAILING_EVERY if self.is_clear and leader != self.better else 1
 
     def _draw(self, num_lanes: int) -> np.ndarray:
-        """Draw leaders: mostly the better one."""
-        is_trailing = self._rng.random(num_lanes) < self.settings.trailing_share
+        """Draw leaders: mostly the better one where that is clear, else each as often."""
+        share = self.settings.trailing_share if self.is_clear else 0.5
+        is_trailing = self._rng.random(num_lanes) < share
         return np.where(is_trailing, 1 - self.better, self.better)
 
     def dense(self, reward: np.ndarray, is_first: np.ndarray) -> np.ndarray:
