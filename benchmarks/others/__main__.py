@@ -58,7 +58,7 @@ def runs_of(bench: Bench) -> dict[Key, Run]:
 
 def costs(runs: dict[Key, Run]) -> str:
     """Return what is left to do of each testbed and method, and the time to train that."""
-    rows = [f"{'testbed':24}{'method':10}{'runs':>5}{'steps left':>12}{'CPU hours':>11}"]
+    rows = [f"{'testbed':26}{'method':10}{'runs':>5}{'steps left':>12}{'CPU hours':>11}"]
     total = 0.0
     for name, method in dict.fromkeys(key[:2] for key in runs):
         own = [run for key, run in runs.items() if key[:2] == (name, method)]
@@ -67,8 +67,8 @@ def costs(runs: dict[Key, Run]) -> str:
         speed = TESTBEDS[name].speeds.get(method)
         hours = left / speed / 3600 if speed else float("nan")
         total += hours
-        rows.append(f"{name:24}{method:10}{num_left:5}{left:12,}{hours:11.2f}")
-    rows.append(f"{'training, without evaluations':51}{total:11.2f}")
+        rows.append(f"{name:26}{method:10}{num_left:5}{left:12,}{hours:11.2f}")
+    rows.append(f"{'training, without evaluations':53}{total:11.2f}")
     return "\n".join(rows)
 
 
