@@ -3,8 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 FUZZ ?=
+RUNS ?=
 
-.PHONY: demo fuzz test lint bench-env bench-learn bench-others bench-train pretrained clean
+.PHONY: bench-env bench-learn bench-others bench-studio bench-train clean demo fuzz lint pretrained \
+	studio test
 
 demo: .venv/.installed
 	rm -rf demo && mkdir demo
@@ -17,6 +19,9 @@ demo: .venv/.installed
 test: lint
 	$(BIN)/pytest -m jax tests/test_craftax.py tests/test_adapters.py
 	$(BIN)/pytest -n 2 --dist worksteal -m "not jax" --ignore tests/test_craftax.py
+
+studio: .venv/.installed-studio
+	$(BIN)/hal studio $(RUNS)
 
 fuzz: .venv/.installed-dev
 	$(BIN)/python -m benchmarks.fuzz $(FUZZ)
@@ -35,6 +40,9 @@ bench-others: .venv/.installed-crafter,minigrid
 		--episodes 100 --seeds 0 1 2 --methods hal hr+her rainbow \
 		--tasks minigrid/BlockedUnlockPickup minigrid/KeyCorridorS3R3
 	$(BIN)/python -m benchmarks.crafter
+
+bench-studio: .venv/.installed-dev
+	$(BIN)/python -m benchmarks.studio
 
 bench-train: .venv/.installed
 	$(BIN)/python -m benchmarks.train
