@@ -4,8 +4,10 @@ BIN := .venv/bin
 
 FUZZ ?=
 OTHERS ?=
+RUNS ?=
 
-.PHONY: demo fuzz test lint bench-env bench-learn bench-others bench-train pretrained clean
+.PHONY: bench-env bench-learn bench-others bench-studio bench-train clean demo fuzz lint pretrained \
+	studio test
 
 demo: .venv/.installed
 	rm -rf demo && mkdir demo
@@ -18,6 +20,9 @@ demo: .venv/.installed
 test: lint
 	$(BIN)/pytest -m jax tests/test_craftax.py tests/test_adapters.py
 	$(BIN)/pytest -n 2 --dist worksteal -m "not jax" --ignore tests/test_craftax.py
+
+studio: .venv/.installed-studio
+	$(BIN)/hal studio $(RUNS)
 
 fuzz: .venv/.installed-dev
 	$(BIN)/python -m benchmarks.fuzz $(FUZZ)
@@ -33,6 +38,9 @@ bench-learn: .venv/.installed
 
 bench-others: .venv/.installed-craftax,hierarchycraft,minigrid
 	$(BIN)/python -m benchmarks.others $(OTHERS)
+
+bench-studio: .venv/.installed-dev
+	$(BIN)/python -m benchmarks.studio
 
 bench-train: .venv/.installed
 	$(BIN)/python -m benchmarks.train

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "src" / "hal" / "studio" / "page"
 
 
 def run(*command: str | Path, where: Path) -> str:
@@ -48,6 +49,9 @@ def test_the_distribution_has_all_of_the_package(dist: Path) -> None:
         packed = set(archive.namelist())
     assert files <= packed
     assert {"hal/py.typed", "hal/pretrained/iron/weights.safetensors"} <= packed
+    pages = {str(path.relative_to(ROOT / "src")) for path in PAGE.rglob("*") if path.is_file()}
+    assert pages <= packed
+    assert any(name.endswith("licenses/src/hal/studio/page/uplot/LICENSE") for name in packed)
     with tarfile.open(sdist) as archive:
         names = {name.partition("/src/")[2] for name in archive.getnames()}
     assert files <= names

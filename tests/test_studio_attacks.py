@@ -32,10 +32,10 @@ def cookie(server: Server, token: str | None = None) -> str:
     return f"hal_studio_{server.port}={token or server.token}"
 
 
-def ask(
+def fetch(
     server: Server, path: str = "/", method: str = "GET", cookies: bool = True, **headers: str
-) -> tuple[int, str, dict[str, str]]:
-    """Return how the studio answers: status, text, headers."""
+) -> tuple[int, bytes, dict[str, str]]:
+    """Return how the studio answers: status, content, headers."""
     link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
     own = {"Host": f"127.0.0.1:{server.port}", **headers}
     link.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
@@ -43,9 +43,15 @@ def ask(
         link.putheader(name, value)
     link.endheaders()
     answer = link.getresponse()
-    text = answer.read().decode(errors="replace")
+    content = answer.read()
     link.close()
-    return answer.status, text, {name.lower(): value for name, value in answer.getheaders()}
+    return answer.status, content, {name.lower(): value for name, value in answer.getheaders()}
+
+
+def ask(server: Server, *words: Any, **named: Any) -> tuple[int, str, dict[str, str]]:
+    """Return the same with its content as text."""
+    status, content, headers = fetch(server, *words, **named)
+    return status, content.decode(errors="replace"), headers
 
 
 def talk(server: Server, **changes: Any) -> ClientConnection:

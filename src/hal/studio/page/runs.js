@@ -35,9 +35,14 @@ export class RunsView {
 
   fillTable() {
     const { desk } = this;
+    const key = JSON.stringify([desk.runs, desk.selected]);
+    if (key === this.shown) return; // or a click or the focus might be lost
+    this.shown = key;
+    const focused = document.activeElement?.ariaLabel;
     const every = h("input", { type: "checkbox", "aria-label": "all runs", checked: desk.selected.length > 0 && desk.selected.length >= Math.min(desk.runs.length, 200), onchange: () => this.select(every.checked ? desk.runs.slice(0, 200).map((run) => run.number) : []) });
     const heads = ["run", "state", "progress", "success", "CPU"].map((text) => h("th", { scope: "col", textContent: text, className: ["CPU", "progress"].includes(text) ? "rare" : "" }));
     fill(this.table, h("thead", {}, h("tr", {}, h("th", {}, every), ...heads, h("th"))), h("tbody", {}, ...desk.runs.map((run) => this.row(run))));
+    if (focused) [...this.table.querySelectorAll("input")].find((one) => one.ariaLabel === focused)?.focus();
   }
 
   row(run) {
