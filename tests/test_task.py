@@ -8,10 +8,11 @@ from hal.agent.options import NONE, OptionTracker, main_milestone
 from hal.agent.replay.steps import CONTINUES, CUT, ENDS
 from hal.agent.schedules import GREEDY
 from hal.agent.task import (
-    CLEARLY,
     FLAT,
     LATELY,
     META,
+    PRIOR,
+    SETTLED,
     STINT,
     TRAILING_EVERY,
     TaskOption,
@@ -56,19 +57,18 @@ def test_without_leaders_the_better_one_leads() -> None:
     assert chosen(agent, None, [False] * 3) != TASK
 
 
-@pytest.mark.parametrize(("leader", "sign"), [(FLAT, 1), (META, -1)])
-def test_each_leads_as_often_until_it_is_clear_who_is_better(leader: int, sign: int) -> None:
+@pytest.mark.parametrize(("errors", "share"), [(0, 0.25), (1, 0.639), (2, 0.9), (-1, 0.1)])
+def test_each_leads_as_often_as_it_is_likely_to_be_the_better_one(
+    errors: int, share: float
+) -> None:
     _, task = agent_with_task()
-    error = CLEARLY * (8.0 / (2 * LATELY)) ** 0.5
-    share, size = task.settings.trailing_share, 10_000
-    known(task, [10.0, 10.0 + sign * (error + 0.01)], [2.0, 6.0])
-    assert np.mean(task._draw(size) == leader) == pytest.approx(1 - share, abs=0.02)
-    assert (task.pace(leader), task.pace(1 - leader)) == (1, TRAILING_EVERY)
-    task.num_stints[1 - leader] = LATELY - 1
-    assert np.mean(task._draw(size) == leader) == pytest.approx(0.5, abs=0.02), "too early to tell"
-    assert (task.pace(leader), task.pace(1 - leader)) == (1, 1)
-    known(task, [10.0, 10.0 + sign * (error - 0.01)], [2.0, 6.0])
-    assert np.mean(task._draw(size) == leader) == pytest.approx(0.5, abs=0.02)
+    error = (8.0 / (2 * LATELY)) ** 0.5
+    known(task, [10.0, 10.0 + errors * error], [2.0, 6.0])
+    assert np.mean(task._draw(10_000) == FLAT) == pytest.approx(share, abs=0.02)
+    task.num_stints[FLAT] = LATELY - 1
+    assert np.mean(task._draw(10_000) == FLAT) == pytest.approx(PRIOR, abs=0.02), (
+        "too early to tell"
+    )
 
 
 def test_what_is_known_of_the_leaders_is_kept_with_the_weights() -> None:
@@ -108,9 +108,14 @@ def test_who_brings_more_leads_most_stints() -> None:
 
 def test_who_trails_learns_less_often_once_it_is_known_who_does() -> None:
     agent, task = agent_with_task()
-    assert (task.pace(META), task.pace(FLAT)) == (1, 1)
-    task.num_stints[:] = LATELY
+    lanes = task.leader.size
+    everybody = np.ones(lanes, np.bool_)
     known(task, [1.0, 2.0], [0.1, 0.1])
+    task.leader[:] = FLAT
+    for num_stints in range(0, SETTLED, lanes):
+        assert (task.pace(META), task.pace(FLAT)) == (1, 1), num_stints
+        task.observe(np.full(lanes, 2.0), everybody, everybody)
+        task.leader[:] = FLAT
     assert (task.pace(META), task.pace(FLAT)) == (TRAILING_EVERY, 1)
     every = agent.config.controller.every // agent.replay.num_lanes
     agent.can_learn = lambda: True  # type: ignore[method-assign]

@@ -1,10 +1,12 @@
 """The whole task as one more subtask: a flat policy beside the hierarchy, on the same replay.
 
-Some stints are led by it, the others by the meta-controller; whose bring more leads most.
+Some stints are led by it, the others by the meta-controller: each as often as it is likely to be
+the better one.
 """
 
 import numpy as np
 import torch
+from scipy import special
 from torch import Tensor
 
 from hal.agent.controller import Controller, Lesson
@@ -18,8 +20,9 @@ from hal.envs.observations import Obs, pick
 TASK = "task"  # what the subtask is called
 META, FLAT = 0, 1  # who leads a stint
 STINT = 500  # steps, or until the episode ends
+PRIOR = 0.25  # chance that the flat policy is the better one, before anything is known
 LATELY = 16  # stints of a leader
-CLEARLY = 2.0  # standard errors of the difference between the two
+SETTLED = 160  # stints in which it did not change who is better
 JUDGED_BY = ("returns", "spread", "num_stints")  # of each leader
 TRAILING_EVERY = 4  # updates of who leads for each of who trails
 
@@ -27,7 +30,17 @@ TRAILING_EVERY = 4  # updates of who leads for each of who trails
 class TaskOption:
     """Q_task(s, a), and which lanes' episodes it leads."""
 
-    KEPT = ("controller", "leader", "returns", "spread", "num_stints", "gain", "steps", "_rng")
+    KEPT = (
+        "controller",
+        "leader",
+        "returns",
+        "spread",
+        "num_stints",
+        "held",
+        "gain",
+        "steps",
+        "_rng",
+    )
 
     def __init__(
         self,
@@ -48,6 +61,7 @@ class TaskOption:
         self.returns = np.zeros(2)  # of the stints that each has led, lately
         self.spread = np.zeros(2)  # their variance
         self.num_stints = np.zeros(2, dtype=np.int64)
+        self.held = np.zeros(2, dtype=np.int64)  # stints for which each has been the better one
         self.gain = np.zeros(num_lanes)  # in the present stints
         self.steps = np.zeros(num_lanes, dtype=np.int64)
         self._rng = np.random.default_rng(seed)
@@ -59,21 +73,24 @@ class TaskOption:
         return int(self.returns.argmax())
 
     @property
-    def is_clear(self) -> bool:
-        """Whether there are enough stints of both to tell who is better."""
-        error = np.sqrt(self.spread.sum() / (2 * LATELY))  # of means over as many stints
-        is_known = self.num_stints.min() >= LATELY
-        return bool(is_known and abs(self.returns[FLAT] - self.returns[META]) > CLEARLY * error)
+    def chance(self) -> float:
+        """How likely the flat policy is the better one, by the means of their stints."""
+        if self.num_stints.min() < LATELY:
+            return PRIOR
+        error = np.sqrt(self.spread.sum() / (2 * LATELY)) + 1e-9  # of means over as many stints
+        likely = PRIOR * special.ndtr((self.returns[FLAT] - self.returns[META]) / error)
+        unlikely = (1 - PRIOR) * special.ndtr((self.returns[META] - self.returns[FLAT]) / error)
+        return float(likely / (likely + unlikely))
 
     def pace(self, leader: int) -> int:
         """Return how many updates of who leads there are for each of this leader's."""
-        return TRAILING_EVERY if self.is_clear and leader != self.better else 1
+        return TRAILING_EVERY if self.held[1 - leader] >= SETTLED else 1
 
     def _draw(self, num_lanes: int) -> np.ndarray:
-        """Draw leaders: mostly the better one where that is clear, else each as often."""
-        share = self.settings.trailing_share if self.is_clear else 0.5
-        is_trailing = self._rng.random(num_lanes) < share
-        return np.where(is_trailing, 1 - self.better, self.better)
+        """Draw leaders: each as often as it is likely to be the better one, neither never."""
+        least = self.settings.trailing_share
+        share = np.clip(self.chance, least, 1 - least)
+        return np.where(self._rng.random(num_lanes) < share, FLAT, META)
 
     def dense(self, reward: np.ndarray, is_first: np.ndarray) -> np.ndarray:
         """Return what the flat policy learns by: the reward, and 1/K for each milestone's first.
@@ -95,6 +112,8 @@ class TaskOption:
             surprise = gain - self.returns[leader]
             self.returns[leader] += rate * surprise
             self.spread[leader] += rate * ((1 - rate) * surprise**2 - self.spread[leader])
+        self.held[self.better] += lanes.size
+        self.held[1 - self.better] = 0
         self.gain[lanes], self.steps[lanes] = 0.0, 0
         self.leader[lanes] = self._draw(lanes.size)
 

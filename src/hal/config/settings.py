@@ -62,7 +62,7 @@ class OptionSettings:
     rarity: Rarity = "inverse"
     explore_rare: bool = False  # the random choice among all has these weights too
     has_task: bool = False  # a flat policy for the whole task leads where it brings more
-    # stints (episodes, or 500 steps) led by the one of the two whose stints bring less
+    # least share of stints (episodes, or 500 steps) for either of the two
     trailing_share: Share = 0.1
 
 
