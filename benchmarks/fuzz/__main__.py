@@ -1,7 +1,7 @@
 """All attacks, as one table: `python -m benchmarks.fuzz`, or a part: `--folders 200 --kills 0`.
 
-Takes hours at full size. Ctrl-C ends it in a line; the same command goes on there. The exit code is
-1 if any answer was not legal.
+Takes half an hour of a core and more at full size. Ctrl-C ends it in a line; the same command goes
+on there. The exit code is 1 if any answer was not legal.
 """
 
 import json

@@ -1,18 +1,15 @@
 """Runs that are killed in the middle, again and again, and must become as if they never were."""
 
-import os
 import random
 import signal
-import sys
 import tempfile
 import time
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from benchmarks.fuzz.folders import SMALL
-from benchmarks.fuzz.part import FORK
+from benchmarks.fuzz.forks import start
 from benchmarks.same import differences
-from hal.cli import main
 from hal.config.names import path_of
 from hal.config.presets import make_config
 from hal.runs.checkpoint import checkpoints_of
@@ -46,25 +43,10 @@ def _new(run: Path) -> list[str]:
     return ["train", "stick", *settings, *more]
 
 
-def _start(words: list[str], errors: Path) -> BaseProcess:
-    """Begin a command in a process of its own."""
-    process = FORK.Process(target=_do, args=(words, errors))
-    process.start()
-    return process
-
-
-def _do(words: list[str], errors: Path) -> None:
-    for stream, path in ((1, Path(os.devnull)), (2, errors)):
-        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
-    sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
-    sys.argv = ["hal", *words]
-    main()
-
-
 def _see_through(run: Path, words: list[str]) -> str:
     """Run a command to its end; return what is wrong with it, if anything."""
     errors = run.with_suffix(".errors")
-    process = _start(words, errors)
+    process = start(words, errors)
     process.join(PATIENCE)
     process.kill()
     process.join()
@@ -77,7 +59,7 @@ def _kill_often(run: Path, count: int, rng: random.Random) -> str:
     errors = run.with_suffix(".errors")
     for _ in range(count):
         is_new = not (run / "config.toml").exists()
-        process = _start(_new(run) if is_new else ["train", "--resume", str(run)], errors)
+        process = start(_new(run) if is_new else ["train", "--resume", str(run)], errors)
         fault = _wait_for_progress(run, process, rng.uniform(0, 0.1))
         process.kill()
         process.join()

@@ -1,16 +1,17 @@
 """Part of an attack: `python -m benchmarks.fuzz.part NAME COUNT SEED`."""
 
-import multiprocessing
 import os
 import sys
 import tempfile
 from collections.abc import Callable
 from importlib import import_module
+from multiprocessing.connection import Connection
 from typing import IO
 
 import torch
 
-FORK = multiprocessing.get_context("fork")  # what is imported and compiled need not be once more
+from benchmarks.fuzz.forks import FORK
+
 ATTACKS = ("folders", "commands", "environments", "steps", "kills")
 
 
@@ -39,7 +40,7 @@ def _attack(
     attack: Callable[[int, int], list[str]],
     count: int,
     seed: int,
-    giving: "multiprocessing.connection.Connection",
+    giving: "Connection[list[str], None]",
     words: IO[bytes],
 ) -> None:
     """Attack in a session of its own, as Ctrl-C is for the parent, and silently."""

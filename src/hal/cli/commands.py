@@ -189,7 +189,7 @@ def reproduce(
         experiment: learning, milestones, stochastic, agnostic, components, hyperparameters, sigma,
             departures, faithful, paper, or all; or report, to draw figures and report anew from
             the tables in the folder.
-        seeds: Runs of each variant.
+        seeds: Runs of each variant, up to 5; some experiments have fewer.
         preset: Scale of the runs.
         out: The folder of runs and results.
         jobs: Runs at once, one thread each; as many as cores without it. Not with --ray.
