@@ -203,7 +203,7 @@ def test_why_is_answered(page: Page) -> None:
     player, k = page.desk.episode(0).player, TREASURE.milestones.index("red_door")
     assert player.examples is not None
     found = nearest(player.examples, page.desk.episode(0).at(5).seen.obs, k)
-    words = f"positives {found.distance:.3f}, the filter's margin {found.margin:.3f}: within"
+    words = f"has drawn {found.distance:.3f}, its margin {found.margin:.3f}: within"
     page.says("#episode .why", words)
     page.says("#episode .why", "red key")
     assert len(page.all("#episode .nearest figure")) == 5

@@ -7,6 +7,7 @@ one piece at a time.
 import asyncio
 import json
 import sys
+import time
 import traceback
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -28,7 +29,8 @@ from hal.studio.pack import Packed, atlas
 from hal.studio.share import gif, page_file, picture, shared_page
 
 MOST_PAGES, MOST_WAITING = 16, 200  # pages at once; messages that a slow one may wait for
-POLL_SECONDS = 2.0
+POLL_SECONDS = 2.0  # at least, between two looks at the runs
+POLL_SHARE = 0.01  # at most, of a core, for looking
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -127,13 +129,16 @@ class Studio:
 
     async def _watch(self) -> None:
         """Tell pages what has become of the runs, live while they train."""
+        took = 0.0
         while True:
-            await asyncio.sleep(POLL_SECONDS)
+            await asyncio.sleep(max(POLL_SECONDS, took / POLL_SHARE))
             if not self._pages:
                 continue
+            start = time.process_time()
             with suppress(ValueError, OSError):  # a folder that is moved comes back, or does not
                 for message in await self._work(self._news):
                     self._tell(message)
+            took = time.process_time() - start
 
     def _news(self) -> Messages:
         before, self._rows = self._rows, self._desk.library.rows()

@@ -4,25 +4,25 @@ A command's arguments are checked against its annotations before it is called. I
 for all pages; `app.py` carries them. One command is done at a time.
 """
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
+from hal.agent.affordances import Affordances
 from hal.checks import check_choice, check_whole_number
 from hal.envs.grid.rules import FLOOR
 from hal.pictures.frame import Frame
 from hal.studio.agents import Player
+from hal.studio.arguments import checked
 from hal.studio.contexts import Points, points_of
 from hal.studio.edits import Edit
 from hal.studio.episode import Episode
 from hal.studio.library import HEATS, Library
 from hal.studio.pack import Packed, pack_episode, rounded
 from hal.studio.sights import sight_of
-from hal.studio.why import influences, nearest
+from hal.studio.why import Nearest, influences, nearest
 
 VIEWS = ("runs", "episode", "interfere", "compare", "map", "share")
 SIDES = ("first", "second")
-LONGEST_TEXT, MOST_ITEMS, MOST = 200, 500, 2**53
 Messages = list[Packed]
 
 
@@ -52,7 +52,7 @@ class Desk:
             raise ValueError("a message is not a command")
         name = message["do"]
         check_choice("command", name, tuple(COMMANDS))
-        return COMMANDS[name](self, **_checked(COMMANDS[name], message))
+        return COMMANDS[name](self, **checked(COMMANDS[name], message))
 
     def state(self) -> Packed:
         """Return what is open, in short."""
@@ -196,16 +196,10 @@ class Desk:
         own, examples = player.affordances, player.examples
         if own is None or examples is None:
             return [{**about, "none": f"{player.config.method} learns no affordances"}]
-        obs = record.seen.obs
         parts = player.agent.controller.encoder.layout.parts
-        is_game = isinstance(record.seen.shown, Frame)
-        now, found = influences(own, obs, parts, milestone, FLOOR if is_game else None)
-        near = nearest(examples, obs, milestone)
-        seen = examples.positives.obs
-        sights = [
-            sight_of({name: values[milestone, at] for name, values in seen.items()}, episode)
-            for at in near.at
-        ]
+        floor = FLOOR if isinstance(record.seen.shown, Frame) else None
+        now, found = influences(own, record.seen.obs, parts, milestone, floor)
+        near = nearest(examples, record.seen.obs, milestone)
         return [
             {
                 **about,
@@ -213,10 +207,7 @@ class Desk:
                 "distance": near.distance,
                 "margin": near.margin,
                 "known": near.num_known,
-                "nearest": [
-                    {"distance": rounded(float(d)), **sight}
-                    for d, sight in zip(near.distances, sights, strict=True)
-                ],
+                "nearest": _pictures(near, examples, milestone, episode),
                 "influences": [{**one._asdict(), "changes": rounded(one.changes)} for one in found],
             }
         ]
@@ -271,37 +262,22 @@ class Desk:
         return [self.state(), self.packed(side)]
 
 
+def _pictures(
+    near: Nearest, examples: Affordances, milestone: int, episode: Episode
+) -> list[Packed]:
+    """Return the nearest known positives, as the page shows them."""
+    seen = examples.positives.obs
+    return [
+        {
+            "distance": rounded(float(distance)),
+            **sight_of({name: values[milestone, at] for name, values in seen.items()}, episode),
+        }
+        for at, distance in zip(near.at, near.distances, strict=True)
+    ]
+
+
 _NAMES = (
     *("show", "select", "agree", "play", "at", "go_on", "force", "act", "edit", "undo"),
     *("why", "rates", "map", "look"),
 )
 COMMANDS: dict[str, Callable[..., Messages]] = {name: getattr(Desk, name) for name in _NAMES}
-
-
-def _checked(command: Callable[..., Messages], message: dict[str, Any]) -> dict[str, Any]:
-    """Return a command's arguments, if they are all there and of their kinds."""
-    wanted = inspect.get_annotations(command)
-    wanted.pop("return")
-    given = {name: value for name, value in message.items() if name != "do"}
-    if given.keys() != wanted.keys():
-        raise ValueError(f"arguments {sorted(given)[:10]}; legal: {sorted(wanted)}")
-    for name, kind in wanted.items():
-        if not _is_of(given[name], kind):
-            raise ValueError(f"{name} {repr(given[name])[:60]}; legal: {_in_words(kind)}")
-    return given
-
-
-def _is_of(value: Any, kind: Any) -> bool:
-    if kind is int:
-        return type(value) is int and abs(value) < MOST
-    if kind is float:
-        return type(value) in (int, float) and abs(value) < MOST
-    if kind is str:
-        return isinstance(value, str) and len(value) <= LONGEST_TEXT
-    is_list = isinstance(value, list) and len(value) <= MOST_ITEMS
-    return is_list and all(_is_of(one, int) for one in value)
-
-
-def _in_words(kind: Any) -> str:
-    words = {int: "whole numbers", float: "numbers", str: f"texts up to {LONGEST_TEXT} letters"}
-    return words.get(kind, f"up to {MOST_ITEMS} whole numbers")

@@ -45,6 +45,7 @@ class Library:
         self._roots = [_root_of(root) for root in roots] or [PRETRAINED]
         self._runs: list[Path] = []
         self._rows: dict[Path, tuple[Any, Row]] = {}
+        self._read: tuple[Any, dict[str, list[Group]]] = (None, {})  # the selection of last time
 
     def run(self, number: int) -> Path:
         """Return a run's folder."""
@@ -110,10 +111,13 @@ class Library:
     def _groups(self, numbers: list[int]) -> dict[str, list[Group]]:
         check_whole_number("number of runs", len(numbers), 0, MOST_SELECTED)
         runs = [self.run(number) for number in numbers]
-        try:
-            return read_groups(runs) if runs else {}
-        except ValueError:  # none has any metrics yet
-            return {}
+        stamp = [(run, _stamp(run / METRICS)) for run in runs]
+        if self._read[0] != stamp:
+            groups: dict[str, list[Group]] = {}
+            with suppress(ValueError):  # none has any metrics yet
+                groups = read_groups(runs) if runs else {}
+            self._read = stamp, groups
+        return self._read[1]
 
 
 def _root_of(root: Path) -> Path:

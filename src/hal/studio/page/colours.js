@@ -2,8 +2,12 @@
 
 export const NUM_HUES = 9;
 
+const known = new Map(); // to ask the style sheet again and again would lay the page out each time
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => known.clear());
+
 export function css(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  if (!known.has(name)) known.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  return known.get(name);
 }
 
 export function hueOf(k) {

@@ -49,7 +49,7 @@ export class WhyPanel {
     const bar = h("span", { className: "gauge" }, h("span", { className: "reach" }), h("span", { className: "mark" }));
     bar.firstChild.style.width = `${(100 * distance) / most}%`;
     bar.lastChild.style.left = `${(100 * margin) / most}%`;
-    return h("div", {}, h("p", { className: "distance", textContent: `Distance of z(s) to known positives ${number(distance, 3)}, the filter's margin ${number(margin, 3)}: ${words}.` }), bar);
+    return h("div", {}, h("p", { className: "distance", textContent: `Distance of z(s) to the nearest of ${known} known positives ${number(message.nearest[0]?.distance, 3)}; to those that the filter has drawn ${number(distance, 3)}, its margin ${number(margin, 3)}: ${words}.` }), bar);
   }
 
   nearest(message) {
