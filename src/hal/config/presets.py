@@ -23,7 +23,7 @@ METHODS = {
     ),
     "hal": Method("subtasks masked by learned affordances (the paper's HAL)", {}),
     "halo": Method(
-        "hal with the whole task as one more subtask, by a flat policy (ours)",
+        "hal, and a flat policy that leads where it does better (ours)",
         {"options.has_task": True},
     ),
     "hal-fnf": Method("hal without the filter of false negatives", {"affordances.filter": "none"}),
