@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from hal.cli.entry import main
+from hal.experiments.calibration import STEPS, WARMUP
 from hal.experiments.figures import FIGURES
 from hal.experiments.reproduce import plan_of, reproduce
 from hal.experiments.results import read_results
@@ -89,7 +90,7 @@ class SameProcess:
 def test_the_whole_way_from_runs_to_a_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(BUDGETS, "stick", TINY["steps"])
+    monkeypatch.setitem(BUDGETS, "stick", TINY["steps"] // 2)
     for name in EXPERIMENTS:
         monkeypatch.setitem(EXPERIMENTS, name, shrunk(name, slice(-1, None)))
     plan = plan_of("all", 1, "fast", None)
@@ -250,6 +251,9 @@ def test_a_dry_run_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
+    for scale in WARMUP:  # how fast the machine is does not matter
+        monkeypatch.setitem(WARMUP, scale, 2)
+        monkeypatch.setitem(STEPS, scale, 1)
     monkeypatch.setattr("sys.argv", ["hal", "reproduce", "all", "--dry-run", "--out", str(out)])
     main()
     output = capsys.readouterr().out
