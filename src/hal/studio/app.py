@@ -134,20 +134,20 @@ class Studio:
             await asyncio.sleep(max(POLL_SECONDS, took / POLL_SHARE))
             if not self._pages:
                 continue
-            start = time.process_time()
             with suppress(ValueError, OSError):  # a folder that is moved comes back, or does not
-                for message in await self._work(self._news):
+                news, took = await self._work(self._news)
+                for message in news:
                     self._tell(message)
-            took = time.process_time() - start
 
-    def _news(self) -> Messages:
+    def _news(self) -> tuple[Messages, float]:
+        """Return what has changed since the last look, and the CPU seconds that this one took."""
+        start, news = time.thread_time(), Messages()
         before, self._rows = self._rows, self._desk.library.rows()
-        if self._rows == before or not before:
-            return []
-        news: Messages = [{"kind": "runs", "runs": self._rows}]
+        if self._rows != before:
+            news.append({"kind": "runs", "runs": self._rows})
         if any(row not in before for row in self._rows if row["number"] in self._desk.selected):
             news += self._desk.learned()
-        return news
+        return news, time.thread_time() - start
 
     # --- files ------------------------------------------------------------------------------
 
