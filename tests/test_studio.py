@@ -349,6 +349,9 @@ def test_the_truth_of_changed_worlds_is_true(played: Episode) -> None:
         truth = reached_milestones(played.at(0).seen.state, TREASURE_CODE, is_milestone, 2_000)
         assert truth is not None
         assert set(np.flatnonzero(frame_of(played, 0).affordances)) == truth.keys()
+        names = [TREASURE.tiles[code] for code in frame_of(played, 0).grid.flat]
+        things = [name.removeprefix("open_") for name in names if name not in ("floor", "wall")]
+        assert len(things) == len(set(things)), "each is there once"
 
 
 # --- the map --------------------------------------------------------------------------------
