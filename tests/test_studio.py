@@ -13,6 +13,7 @@ from hal.agent.options import NONE
 from hal.agent.task import TASK
 from hal.config.file import save_config
 from hal.config.presets import METHODS, make_config
+from hal.envs.grid.edits import Edit
 from hal.envs.grid.rules import TREASURE, TREASURE_CODE
 from hal.experiments.curves import mean_curve
 from hal.pictures.frame import Frame
@@ -22,7 +23,6 @@ from hal.studio import agents
 from hal.studio.agents import FINAL, Player, stages_of
 from hal.studio.contexts import pca
 from hal.studio.desk import COMMANDS, Desk
-from hal.studio.edits import Edit
 from hal.studio.episode import Episode
 from hal.studio.library import Library
 from hal.studio.pack import letters

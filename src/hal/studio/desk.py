@@ -9,12 +9,12 @@ from typing import Any
 
 from hal.agent.affordances import Affordances
 from hal.checks import check_choice, check_whole_number
+from hal.envs.grid.edits import Edit
 from hal.envs.grid.rules import FLOOR
 from hal.pictures.frame import Frame
 from hal.studio.agents import Player
 from hal.studio.arguments import checked
 from hal.studio.contexts import Points, points_of
-from hal.studio.edits import Edit
 from hal.studio.episode import Episode
 from hal.studio.library import HEATS, Library
 from hal.studio.pack import Packed, pack_episode, rounded

@@ -12,11 +12,11 @@ from hal.agent.options import NONE, OptionTracker
 from hal.agent.schedules import Exploration
 from hal.agent.task import TASK
 from hal.checks import check_whole_number
+from hal.envs.grid.edits import Edit
 from hal.envs.observations import Obs
 from hal.runs.policy import Policy
 from hal.studio.agents import Player
 from hal.studio.beliefs import Beliefs, believe
-from hal.studio.edits import Edit
 from hal.studio.worlds import Seen, make_world
 
 LONGEST = 2_000  # steps

@@ -8,11 +8,11 @@ from gymnasium.vector import AutoresetMode
 
 from hal.config.settings import Config, grid_settings
 from hal.envs.external.find import is_external
+from hal.envs.grid.edits import Edit, apply
 from hal.envs.grid.lanes import afford
 from hal.envs.grid.vector import GridVectorEnv
 from hal.envs.observations import Obs, as_batch
 from hal.pictures.frame import Shown
-from hal.studio.edits import Edit, apply
 from hal.viewer.watch import ExternalEnv
 
 State = Any  # what a world needs to return to

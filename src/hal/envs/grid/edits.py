@@ -1,4 +1,4 @@
-"""Changes to a state of this package's games, as a person makes them on the page."""
+"""Changes to a state, as a person makes them in the studio; what the rules rely on stays."""
 
 from typing import NamedTuple
 
