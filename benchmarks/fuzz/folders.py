@@ -203,7 +203,7 @@ def _say(rng: random.Random, run: Path, _: Path) -> str:
     try:
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         entry = rng.choice([lines[-1], *lines])
-    except (ValueError, OSError, IndexError):  # broken already: all of a line, or of the file
+    except (ValueError, OSError, IndexError, RecursionError):  # broken already
         return _write(rng, run, run)
     if isinstance(entry, dict):
         name = rng.choice([*[name for name in USED if name in entry], *entry, "other"])
