@@ -116,7 +116,7 @@ def test_every_method_can_be_looked_at(
     assert (packed["subtasks"] == []) == (method == "rainbow")
     assert packed["subtasks"] in ([], milestones, [*milestones, TASK])
     if packed["values"] is not None:
-        assert len(packed["values"][0]) == len(packed["subtasks"])
+        assert len(packed["values"][0]) == len(milestones)
     for of in ("episode", "examples") if packed["probability"] is not None else ("episode",):
         json.dumps(desk.call({"do": "map", "of": of, "milestone": 0}), allow_nan=False)
         desk.call({"do": "look", "point": 0})
@@ -172,8 +172,11 @@ def test_what_does_not_repeat_itself_is_told(
     assert played.records == before
 
 
-def test_a_checkpoint_has_its_own_examples(tmp_path: Path) -> None:
-    config = make_config("stick", **{**TINY, "knn_n": 20, "filter_every": 200, "examples": 300})
+@pytest.mark.parametrize("method", ["hal", "halo"])
+def test_a_checkpoint_has_its_own_examples(tmp_path: Path, method: str) -> None:
+    config = make_config(
+        "stick", method, **{**TINY, "knn_n": 20, "filter_every": 200, "examples": 300}
+    )
     training = Training(config)
     while not training.is_done:
         training.step()

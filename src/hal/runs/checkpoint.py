@@ -26,6 +26,7 @@ import hal
 from hal.agent.build import make_agent
 from hal.agent.hal import HierarchicalAgent
 from hal.agent.protocol import Agent
+from hal.agent.task import JUDGED_BY
 from hal.checks import printable
 from hal.config.file import CONFIG, load_config
 from hal.config.settings import Config
@@ -140,7 +141,8 @@ def agent_from_checkpoint(config: Config, path: Path) -> Agent:
                 restore(agent.affordances, f"{owner}.affordances", parts)
             if agent.task is not None:
                 restore(agent.task.controller, f"{owner}.task.controller", parts)
-                agent.task.returns[:] = parts.arrays[f"{owner}.task.returns"]
+                for name in JUDGED_BY:
+                    getattr(agent.task, name)[:] = parts.arrays[f"{owner}.task.{name}"]
         agent.num_steps = int(parts.values[f"{owner}.num_steps"])
     return agent
 

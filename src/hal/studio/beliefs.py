@@ -18,7 +18,7 @@ class Beliefs(NamedTuple):
 
     probability: np.ndarray | None  # (n, K) f(s), of learned affordances
     afforded: np.ndarray | None  # (n, K) bool, what the mask keeps
-    values: np.ndarray | None  # (n, subtasks) the meta-controller's; the whole task's is the last
+    values: np.ndarray | None  # (n, K) the meta-controller's
     actions: np.ndarray  # (n, actions) the controller's, for the present subtask
 
 
