@@ -267,8 +267,8 @@ def test_the_world_is_changed(page: Page) -> None:
     wait_for(lambda: tile("wall", row, col))
     page.press("g")
     played = page.desk.episode(0)
+    wait_for(lambda: len(played.records) > 10)
     wait_for(lambda: f"step 0 of {len(played.records) - 1}" in page.text("#episode .now"))
-    assert len(played.records) > 10
 
 
 def test_a_page_that_is_reloaded_is_where_it_was(page: Page) -> None:
