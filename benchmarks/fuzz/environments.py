@@ -138,8 +138,9 @@ def _signals(value: Any) -> Callable[[Step], Any]:
 
 def _hang(_: Step | None = None) -> Any:
     _press_twice()
-    while True:
-        time.sleep(1)
+    while True:  # an environment that was left over may have taken what was pressed
+        time.sleep(5)
+        os.kill(_trainer(), signal.SIGINT)
 
 
 def _spin(_: Step) -> Any:
@@ -152,10 +153,13 @@ def _press_twice() -> None:
     """Press Ctrl-C as somebody would who sees it hang; one lane does."""
     with suppress(FileExistsError):
         Path("pressed").touch(exist_ok=False)
-        pid = os.getpid() if multiprocessing.parent_process() is None else os.getppid()
         for _ in range(2):
             time.sleep(0.5)
-            os.kill(pid, signal.SIGINT)
+            os.kill(_trainer(), signal.SIGINT)
+
+
+def _trainer() -> int:
+    return os.getpid() if multiprocessing.parent_process() is None else os.getppid()
 
 
 def _deep(step: Step) -> Any:
