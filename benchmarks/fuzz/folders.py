@@ -167,7 +167,7 @@ def _replace(rng: random.Random, run: Path, victim: Path) -> str:
     """Put a folder, a link, a pipe or a device at a file's place."""
     names = ["run.lock", "tensorboard", "metrics.jsonl.part", "evaluation.json.part", "checkpoints"]
     path = rng.choice([*_files(run), *(run / name for name in names)])
-    if path.is_dir():
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     path.unlink(missing_ok=True)
     kind = rng.choice(["folder", "file link", "folder link", "pipe", "device"])
