@@ -41,6 +41,7 @@ class Plan(NamedTuple):
 
 
 PLAN = Plan()
+TRAINER = 0  # the process that trains in it; lanes may have others
 SPACES: dict[str, spaces.Space[Any]] = {
     "vector": spaces.Box(-10, 10, (2,), np.float32),
     "cells": spaces.Box(0, 9, (3, 3), np.uint8),
@@ -138,9 +139,10 @@ def _signals(value: Any) -> Callable[[Step], Any]:
 
 def _hang(_: Step | None = None) -> Any:
     _press_twice()
-    while True:  # an environment that was left over may have taken what was pressed
+    while True:
         time.sleep(5)
-        os.kill(_trainer(), signal.SIGINT)
+        if os.getpid() == TRAINER:  # an environment that was left over has taken what was pressed
+            os.kill(TRAINER, signal.SIGINT)
 
 
 def _spin(_: Step) -> Any:
@@ -155,11 +157,7 @@ def _press_twice() -> None:
         Path("pressed").touch(exist_ok=False)
         for _ in range(2):
             time.sleep(0.5)
-            os.kill(_trainer(), signal.SIGINT)
-
-
-def _trainer() -> int:
-    return os.getpid() if multiprocessing.parent_process() is None else os.getppid()
+            os.kill(TRAINER, signal.SIGINT)
 
 
 def _deep(step: Step) -> Any:
@@ -277,5 +275,6 @@ def resume_in(plan: Plan, place: Path) -> Answer:
 
 
 def _answer(plan: Plan, place: Path, words: list[str]) -> Answer:
-    with patch(f"{__name__}.PLAN", plan), chdir(place):  # as people do: `run` is a plain name
+    here = patch(f"{__name__}.PLAN", plan), patch(f"{__name__}.TRAINER", os.getpid())
+    with here[0], here[1], chdir(place):  # as people do: `run` is a plain name
         return answer_to(["train", *words], PATIENCE)
