@@ -73,6 +73,16 @@ def test_a_run_of_other_settings_is_not_gone_on_with(tmp_path: Path) -> None:
         see_through(replace(run, testbed=replace(CORRIDOR, steps=1_800)))
 
 
+def test_where_there_is_no_task_its_episodes_are_what_counts(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    taskless = replace(CORRIDOR, task="tests.corridor:make_taskless", steps=600)
+    run = replace(run_in(tmp_path), testbed=taskless, method="rainbow")
+    see_through(run)
+    lines = read(run.lines)
+    assert not any("e0" in line or "e05" in line for line in lines), "nothing is to be evaluated"
+    assert measures_of(lines).keys() == {"reward", "late_reward", "cpu"}
+
+
 def test_episodes_are_counted_once_and_resets_not_at_all() -> None:
     log = EpisodeLog(2, 2)
     steps = [  # what each lane collects, and whether its episode ends

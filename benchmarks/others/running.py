@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.learn import MODES
 from benchmarks.others.episodes import EpisodeLog
 from benchmarks.others.testbeds import Testbed
-from hal.agent.schedules import GREEDY, Exploration
+from hal.agent.options import NONE
 from hal.config.file import load_config
 from hal.config.settings import Config, with_values
 from hal.files import locked, write_text
@@ -26,7 +27,6 @@ from hal.runs.lifecycle import Keeping, prepare_run
 from hal.runs.loggers import make_loggers
 from hal.runs.training import Training
 
-MODES = {"e05": Exploration(controller=0.05, meta=0.05, mask=0.0), "e0": GREEDY}
 WORTH_A_LOOK = 0.3  # online success from which on agents are evaluated: bad ones take long
 
 Lines = list[dict[str, Any]]
@@ -120,7 +120,7 @@ def _line(run: Run, training: Training, metrics: dict[str, Any], log: EpisodeLog
         "episodes": num_episodes,
         "achieved": dict(zip(agent.milestones, counts, strict=True)),
     }
-    has_task = agent.facts.final is not None
+    has_task = agent.facts.final != NONE
     if has_task and (training.is_done or line["online"] >= WORTH_A_LOOK):
         for mode, explore in MODES.items():
             episodes = evaluate(agent, num_episodes=run.num_episodes, explore=explore)
